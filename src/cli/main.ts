@@ -1,0 +1,3 @@
+export async function main(args: string[]): Promise<void> {
+  process.stdout.write(`lockstep ${args.join(' ')}\n`)
+}

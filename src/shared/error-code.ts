@@ -1,0 +1,19 @@
+/** The codes of thrown errors. Each has a page in docs/errors; a test compares the two. */
+export const errorCodes = [
+  'invalid_playbook',
+  'invalid_input',
+  'invalid_value',
+  'invalid_snapshot',
+  'playbook_mismatch',
+  'step_not_completable',
+  'step_not_retryable',
+  'unknown_step',
+  'unknown_call',
+  'duplicate_tool',
+  'invalid_tool',
+  'tool_failed',
+  'usage',
+  'internal',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
