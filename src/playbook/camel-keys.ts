@@ -1,0 +1,44 @@
+/**
+ * The spelling of keys: files say `expected_tools`, TypeScript says `expectedTools`. Both directions follow the
+ * schema, so keys that a user made up (metadata, inputs, tool names, JSON Schemas) are never touched.
+ */
+import { z } from 'zod'
+import type { Json } from '../shared/json.ts'
+
+type Camel<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : K
+
+/** The TypeScript spelling of a file type: camelCase keys, read-only; maps with made-up keys keep theirs. */
+export type CamelKeys<T> = [Json] extends [T]
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly CamelKeys<Item>[]
+    : T extends object
+      ? string extends keyof T
+        ? { readonly [K in keyof T]: CamelKeys<T[K]> }
+        : { readonly [K in keyof T as Camel<K>]: CamelKeys<T[K]> }
+      : T
+
+/** The camelCase spelling of a snake_case key. */
+export function camelKey(key: string): string {
+  return key.replace(/(?<=[a-z0-9])_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** The snake_case spelling of a camelCase key. */
+export function snakeKey(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** The schema beneath defaults, optionality, null and laziness. */
+export function coreSchema(schema: z.core.$ZodType): z.core.$ZodTypes {
+  const known = schema as z.core.$ZodTypes
+  switch (known._zod.def.type) {
+    case 'default':
+    case 'optional':
+    case 'nullable':
+      return coreSchema(known._zod.def.innerType)
+    case 'lazy':
+      return coreSchema(known._zod.def.getter())
+    default:
+      return known
+  }
+}

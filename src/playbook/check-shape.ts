@@ -1,0 +1,134 @@
+import type { z } from 'zod'
+import type { DocumentPath } from '../document/diagnostic.ts'
+import type { Report } from '../document/problem.ts'
+import type { Json } from '../shared/json.ts'
+import { nearestName } from '../shared/nearest-name.ts'
+import { clip } from './check-keys.ts'
+import { type Wording, member } from './wording.ts'
+
+/** The paths at which a value does not have the shape of the schema; each was reported in words. */
+export function checkShape(
+  value: Json,
+  schema: z.ZodType,
+  context: { report: Report; wording: Wording },
+): readonly DocumentPath[] {
+  const result = schema.safeParse(value)
+  if (result.success) return []
+  const issues = result.error.issues.flatMap((issue) => closest(issue, [], value))
+  const reported = new Set<string>()
+  return issues.map((issue) => {
+    const path = issue.path as DocumentPath
+    const text = JSON.stringify([path, issue.message])
+    // Two rules of one value (length and pattern of a name) say the same thing.
+    if (!reported.has(text)) reportIssue(issue, path, valueAt(value, path), context)
+    reported.add(text)
+    return path
+  })
+}
+
+type Issue = z.core.$ZodIssue
+
+/** The issues of the one alternative that was meant, if that is clear; else the issue that none fits. */
+function closest(issue: Issue, above: readonly PropertyKey[], root: Json): Issue[] {
+  const path = [...above, ...issue.path]
+  const here = { ...issue, path }
+  if (issue.code !== 'invalid_union') return [here]
+  // A word that is not in a list of words was still meant as one of them.
+  const isText = typeof valueAt(root, path as DocumentPath) === 'string'
+  const rejected = (errors: readonly Issue[]) =>
+    errors.some(
+      (error) =>
+        error.path.length === 0 &&
+        (error.code === 'invalid_type' ||
+          error.code === 'custom' ||
+          (error.code === 'invalid_value' && !isText)),
+    )
+  const candidates = issue.errors.filter((errors) => !rejected(errors))
+  const fewest = Math.min(...candidates.map((errors) => errors.length))
+  const best = candidates.filter((errors) => errors.length === fewest)
+  return best.length === 1 ? best[0]!.flatMap((error) => closest(error, path, root)) : [here]
+}
+
+function reportIssue(
+  issue: Issue,
+  path: DocumentPath,
+  value: Json | undefined,
+  { report, wording }: { report: Report; wording: Wording },
+): void {
+  const place = wording.place(path)
+  switch (issue.code) {
+    case 'invalid_type':
+    case 'invalid_union':
+    case 'custom':
+      if (value === undefined) {
+        report('missing_key', path.slice(0, -1), `${place} is missing`)
+      } else {
+        const suggestion = adviceFor(issue, value)
+        report('wrong_type', path, `${place} ${issue.message}, not ${describe(value)}`, { suggestion })
+      }
+      return
+    case 'invalid_key':
+      report(
+        'invalid_name',
+        path,
+        `the name \`${clip(String(path.at(-1)))}\` ${issue.issues[0]?.message ?? 'is not valid'}`,
+        {
+          at: 'key',
+        },
+      )
+      return
+    case 'invalid_format':
+      report('invalid_name', path, `${place} ${issue.message}`, {
+        suggestion: value === '' ? 'it is empty' : null,
+      })
+      return
+    case 'too_small':
+    case 'too_big': {
+      const code = issue.origin === 'string' && issue.code === 'too_big' ? 'invalid_name' : 'out_of_range'
+      const got = typeof value === 'number' ? `, not ${value}` : ''
+      report(code, path, `${place} ${issue.message}${got}`)
+      return
+    }
+    case 'invalid_value': {
+      if (value === undefined) {
+        report('missing_key', path.slice(0, -1), `${place} is missing`)
+        return
+      }
+      const nearest = typeof value === 'string' ? nearestName(value, issue.values.map(String)) : null
+      report('value_not_allowed', path, `${place} ${issue.message}, not ${describe(value)}`, {
+        suggestion: nearest === null ? null : `did you mean \`${nearest}\`?`,
+      })
+      return
+    }
+    case 'unrecognized_keys':
+      for (const key of issue.keys)
+        report('unknown_key', [...path, key], `unknown key \`${clip(key)}\` in ${place}`, { at: 'key' })
+      return
+    default:
+      report('wrong_type', path, `${place} ${issue.message}`)
+  }
+}
+
+function adviceFor(issue: Issue, value: Json): string | null {
+  const wantsText = issue.code === 'invalid_type' && issue.expected === 'string'
+  if (wantsText && (typeof value === 'number' || typeof value === 'boolean'))
+    return `write it in quotes: "${value}"`
+  if (issue.code === 'invalid_type' && issue.expected === 'array' && typeof value === 'string') {
+    return `write it as a list: [${clip(value)}]`
+  }
+  return null
+}
+
+/** What a value is, in a word or two. */
+export function describe(value: Json): string {
+  if (value === null) return 'nothing (null)'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a mapping'
+  return typeof value === 'string' ? `"${clip(value)}"` : String(value)
+}
+
+function valueAt(root: Json, path: DocumentPath): Json | undefined {
+  let value: Json | undefined = root
+  for (const part of path) value = member(value, part)
+  return value
+}

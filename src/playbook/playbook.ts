@@ -1,0 +1,136 @@
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { JsonSchema } from '../shared/json-schema.ts'
+import type { CamelKeys } from './camel-keys.ts'
+import { checkPlaybookDefinition } from './check-playbook.ts'
+import { freeze, freezeMap } from './freeze.ts'
+import { PlaybookLoadError } from './playbook-load-error.ts'
+import {
+  type CheckedPlaybookFile,
+  type InputFile,
+  type PlaybookFile,
+  playbookSchema,
+} from './playbook-schema.ts'
+import { CheckedStep, PlaybookStep, type PlaybookStepDefinition, dropDefaults } from './playbook-step.ts'
+
+/** How a playbook is written in TypeScript: the keys of a file in camelCase; steps may be instances. */
+export type PlaybookDefinition = Omit<CamelKeys<PlaybookFile>, 'steps' | '$schema'> & {
+  readonly steps?: readonly (PlaybookStep | PlaybookStepDefinition)[]
+}
+
+/** A value that a run of the playbook is given. */
+export type PlaybookInput = {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
+  readonly description?: string
+  readonly required: boolean
+  readonly default?: Json
+  readonly enum?: readonly Json[]
+  readonly schema?: JsonSchema
+}
+
+/** What every call of the tools that match must satisfy. */
+export type PlaybookRule = {
+  readonly tool: string
+  readonly require: string
+  readonly message: string | null
+}
+
+/** A procedure, valid and frozen: an instance that exists passed every check. */
+export class Playbook {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly version: string
+  readonly steps: readonly PlaybookStep[]
+  readonly strictSequence: boolean
+  readonly allowExtraTools: boolean
+  readonly maxExtraCalls: number | null
+  readonly maxIterations: number | null
+  readonly metadata: JsonObject
+  readonly tags: readonly string[]
+  readonly inputs: { readonly [name: string]: PlaybookInput }
+  readonly rules: readonly PlaybookRule[]
+  readonly disclosure: 'outline' | 'step'
+  readonly #positions: ReadonlyMap<string, number>
+
+  /** Throws PlaybookLoadError with every problem of the definition. */
+  constructor(definition: PlaybookDefinition | CheckedPlaybook) {
+    const file = definition instanceof CheckedPlaybook ? definition.file : checkedFile(definition)
+    this.id = file.id
+    this.name = file.name
+    this.description = file.description
+    this.version = file.version
+    this.steps = Object.freeze(file.steps.map((step) => new PlaybookStep(new CheckedStep(step))))
+    this.strictSequence = file.strict_sequence ?? this.steps.every((step) => step.after === null)
+    this.allowExtraTools = file.allow_extra_tools
+    this.maxExtraCalls = file.max_extra_calls
+    this.maxIterations = file.max_iterations
+    this.metadata = freezeMap(Object.entries(file.metadata))
+    this.tags = freeze(file.tags)
+    this.inputs = freezeMap(Object.entries(file.inputs).map(([name, input]) => [name, resolveInput(input)]))
+    this.rules = freeze(file.rules)
+    this.disclosure = file.disclosure
+    this.#positions = new Map(this.steps.map((step, index) => [step.id, index]))
+    Object.freeze(this)
+  }
+
+  /** The step with the id, or null. */
+  getStep(id: string): PlaybookStep | null {
+    return this.steps[this.#positions.get(id) ?? -1] ?? null
+  }
+
+  /** The position of the step with the id, or null. */
+  getStepIndex(id: string): number | null {
+    return this.#positions.get(id) ?? null
+  }
+
+  /** The playbook as a file would say it, without what is default; reading it back gives an equal playbook. */
+  toJSON(): JsonObject {
+    const ordered = this.steps.some((step) => step.after !== null)
+    const full = {
+      id: this.id,
+      name: this.name,
+      description: this.description,
+      version: this.version,
+      steps: this.steps.map((step) => step.toJSON()),
+      ...(this.strictSequence === !ordered ? {} : { strict_sequence: this.strictSequence }),
+      allow_extra_tools: this.allowExtraTools,
+      max_extra_calls: this.maxExtraCalls,
+      max_iterations: this.maxIterations,
+      metadata: this.metadata,
+      tags: this.tags,
+      inputs: this.inputs,
+      rules: this.rules,
+      disclosure: this.disclosure,
+    }
+    return dropDefaults(full as never, playbookDefaults)
+  }
+}
+
+/** A playbook file that passed all checks, so that they need not run again. */
+export class CheckedPlaybook {
+  readonly file: CheckedPlaybookFile
+
+  constructor(file: CheckedPlaybookFile) {
+    this.file = file
+  }
+}
+
+const {
+  id: _id,
+  name: _name,
+  ...playbookDefaults
+} = playbookSchema.parse({ id: 'x', name: 'x' }) as never as Record<string, Json>
+
+function checkedFile(definition: PlaybookDefinition): CheckedPlaybookFile {
+  const { file, diagnostics } = checkPlaybookDefinition(definition, (value) =>
+    value instanceof PlaybookStep ? { ...value } : value,
+  )
+  if (file === null) throw PlaybookLoadError.fromDiagnostics(diagnostics, null)
+  return file
+}
+
+function resolveInput(input: InputFile): PlaybookInput {
+  const full = typeof input === 'string' ? { type: input } : input
+  const { type, required = full.default === undefined, ...others } = full
+  return { type, required, ...others } as PlaybookInput
+}
