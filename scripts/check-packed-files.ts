@@ -1,0 +1,29 @@
+import { readdirSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+
+const expected = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'bin/lockstep.js',
+  'dist/cli/main.js',
+  'dist/index.d.ts',
+  'dist/index.js',
+  'package.json',
+  'schema/playbook.json',
+]
+
+/** Besides the expected files only compiled modules, without tests, may be in the package. */
+const welcome = /^dist\/(?!.*\.(?:test|suite)\.)[\w/-]+(?:\.js|\.d\.ts)$|^schema\/[\w-]+\.json$/
+
+/** Throws when the package lacks a file that it promises or carries one that nobody asked for. */
+export function checkPackedFiles(folder: string): void {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+  const missing = expected.filter((file) => !files.includes(file))
+  const strangers = files.filter((file) => !expected.includes(file) && !welcome.test(file))
+  if (missing.length > 0) throw new Error(`missing from the package: ${missing.join(', ')}`)
+  if (strangers.length > 0) throw new Error(`not meant for the package: ${strangers.join(', ')}`)
+}
