@@ -59,7 +59,8 @@ export function readValue(
   const readList = (given: readonly unknown[], path: DocumentPath): Json[] => {
     const list: Json[] = []
     // Not `map`: it would pass over the holes of a sparse list in silence.
-    for (let index = 0; index < given.length && count <= maxDocumentValues; index++) {
+    for (let index = 0; index < given.length; index++) {
+      if (count > maxDocumentValues) break
       const item = read(given[index], [...path, index])
       // The place is kept, so that the positions of what follows stay true.
       list.push(item === undefined ? null : item)

@@ -2,7 +2,7 @@
  * The spelling of keys: files say `expected_tools`, TypeScript says `expectedTools`. Both directions follow the
  * schema, so keys that a user made up (metadata, inputs, tool names, JSON Schemas) are never touched.
  */
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Json } from '../shared/json.ts'
 
 type Camel<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : K
@@ -28,17 +28,18 @@ export function snakeKey(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The schema beneath defaults, optionality, null and laziness. */
-export function coreSchema(schema: z.core.$ZodType): z.core.$ZodTypes {
-  const known = schema as z.core.$ZodTypes
-  switch (known._zod.def.type) {
+/** What a schema says beneath defaults, optionality, null and laziness. */
+export function schemaDefinition(schema: z.core.$ZodType): z.core.$ZodTypes['_zod']['def'] {
+  // oxlint-disable-next-line no-underscore-dangle -- zod's documented place for reading a schema
+  const definition = (schema as z.core.$ZodTypes)._zod.def
+  switch (definition.type) {
     case 'default':
     case 'optional':
     case 'nullable':
-      return coreSchema(known._zod.def.innerType)
+      return schemaDefinition(definition.innerType)
     case 'lazy':
-      return coreSchema(known._zod.def.getter())
+      return schemaDefinition(definition.getter())
     default:
-      return known
+      return definition
   }
 }

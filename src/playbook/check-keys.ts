@@ -3,7 +3,7 @@ import type { DocumentPath } from '../document/diagnostic.ts'
 import type { Report } from '../document/problem.ts'
 import { type Json, isJsonObject } from '../shared/json.ts'
 import { nearestName } from '../shared/nearest-name.ts'
-import { camelKey, coreSchema, snakeKey } from './camel-keys.ts'
+import { camelKey, schemaDefinition, snakeKey } from './camel-keys.ts'
 import { stepSchema } from './playbook-schema.ts'
 import type { Spelling, Wording } from './wording.ts'
 
@@ -46,8 +46,7 @@ export function checkKeys(
   const { spelling, report, wording } = context
 
   const visit = (value: Json, schema: z.core.$ZodType, path: DocumentPath): Json => {
-    const core = coreSchema(schema)
-    const def = core._zod.def
+    const def = schemaDefinition(schema)
     if (def.type === 'array' && Array.isArray(value)) {
       return value.map((item, index) => visit(item, def.element, [...path, index]))
     }
@@ -57,7 +56,7 @@ export function checkKeys(
         return visitObject(
           value,
           def.shape,
-          core === stepSchema ? 'step' : path.length === 0 ? 'playbook' : null,
+          def === schemaDefinition(stepSchema) ? 'step' : path.length === 0 ? 'playbook' : null,
           path,
         )
       case 'record': {
@@ -70,7 +69,7 @@ export function checkKeys(
         return copy
       }
       case 'union': {
-        const objects = def.options.filter((option) => coreSchema(option)._zod.def.type === 'object')
+        const objects = def.options.filter((option) => schemaDefinition(option).type === 'object')
         return objects.length === 1 ? visit(value, objects[0]!, path) : value
       }
       default:
