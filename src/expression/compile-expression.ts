@@ -1,0 +1,105 @@
+import {
+  Compilation,
+  type ExpressionCall,
+  type ExpressionReference,
+  type Outcome,
+  type Slots,
+} from './compilation.ts'
+import { compileNode } from './compile-node.ts'
+import type { ContextFunction } from './context-function.ts'
+import { ExpressionError } from './expression-error.ts'
+import { expressionLimit, isExhausted, tooMuchWork, type EvaluationScope } from './expression-limit.ts'
+import { kindOf, type ExpressionValue } from './expression-value.ts'
+import { parseExpression } from './parse-expression.ts'
+import type { SyntaxNode } from './syntax-node.ts'
+import { isWithinLimits } from './write-text.ts'
+
+export type { ContextFunction } from './context-function.ts'
+export type { ExpressionCall, ExpressionReference } from './compilation.ts'
+
+/** What an expression may use, and whether it is a condition or a template. */
+export interface CompileOptions<Host> {
+  readonly profile: 'condition' | 'template'
+  /** The legal root names; `evaluate` takes their values in this order. */
+  readonly names: readonly string[]
+  readonly functions?: readonly ContextFunction<Host>[]
+  /** Whether `$name` is a way to write a name too, as in Markdown playbooks. */
+  readonly sigil?: boolean
+}
+
+/** An expression that has been checked, ready to be evaluated any number of times. */
+export interface CompiledExpression<Host> {
+  readonly source: string
+  /** Each use of a root name with its fixed member chain, up to the first computed index. */
+  readonly references: readonly ExpressionReference[]
+  readonly calls: readonly ExpressionCall[]
+  /**
+   * The value, or why there is none; a condition gives a boolean. Throws only what a lazy record or a context
+   * function throws.
+   */
+  evaluate(values: readonly (ExpressionValue | undefined)[], host: Host): ExpressionValue | ExpressionError
+}
+
+/** The compiled expression, or every error that was found in it. */
+export type CompileResult<Host> =
+  | { readonly expression: CompiledExpression<Host>; readonly errors: readonly [] }
+  | { readonly expression: null; readonly errors: readonly ExpressionError[] }
+
+/** Checks an expression and compiles it once to closures; never throws for any source. */
+export function compileExpression<Host>(source: string, options: CompileOptions<Host>): CompileResult<Host> {
+  const node = parseExpression(source)
+  if (node instanceof ExpressionError) return { expression: null, errors: [node] }
+  const compilation = new Compilation<Host>(source, options, compileNode)
+  const part = compilation.compile(node)
+  const { isCondition, builds } = compilation
+  if (isCondition) compilation.expect(part, node, ['boolean'], 'a condition must be true or false')
+  if (compilation.errors.length > 0) {
+    return { expression: null, errors: compilation.errors.toSorted((a, b) => a.start - b.start) }
+  }
+  const finish = isCondition ? finishCondition : finishTemplate
+  const run = (values: Slots, host: Host, scope: EvaluationScope): Outcome => {
+    scope.work = expressionLimit.work
+    scope.busy = true
+    try {
+      const value = part.evaluate(values, host, scope)
+      return value === true || value === false
+        ? finishBoolean(value, node, scope)
+        : finish(value, node, scope, builds)
+    } finally {
+      scope.busy = false
+      if (locals > 0) scope.locals.fill(undefined)
+    }
+  }
+  const locals = compilation.localCount
+  const newScope = (): EvaluationScope => ({ work: 0, busy: false, locals: Array.from({ length: locals }) })
+  const scope = newScope()
+  const { references, calls } = compilation
+  return {
+    expression: {
+      source,
+      references,
+      calls,
+      // A context function may evaluate the same expression again; only then is a second scope made.
+      evaluate: (values, host) => run(values, host, scope.busy ? newScope() : scope),
+    },
+    errors: [],
+  }
+}
+
+function finishBoolean(value: boolean, node: SyntaxNode, scope: EvaluationScope): Outcome {
+  return isExhausted(scope) ? tooMuchWork(node) : value
+}
+
+function finishCondition(value: Outcome, node: SyntaxNode): Outcome {
+  if (value instanceof ExpressionError) return value
+  return new ExpressionError('wrong_type', `a condition must be true or false, not a ${kindOf(value)}`, node)
+}
+
+function finishTemplate(value: Outcome, node: SyntaxNode, scope: EvaluationScope, builds: boolean): Outcome {
+  if (value instanceof ExpressionError) return value
+  if (isExhausted(scope)) return tooMuchWork(node)
+  if (kindOf(value) === 'unsupported')
+    return new ExpressionError('wrong_type', 'the value is not plain data', node)
+  if (!builds || isWithinLimits(value, scope)) return value
+  return new ExpressionError('expression_limit', 'the value becomes too large', node)
+}
