@@ -8,10 +8,12 @@ export const errorCodes = [
   'step_not_completable',
   'step_not_retryable',
   'unknown_step',
-  'unknown_call',
+  'unknown_tool',
   'duplicate_tool',
   'invalid_tool',
   'tool_failed',
+  'call_inside_call',
+  'record_failed',
   'usage',
   'internal',
 ] as const

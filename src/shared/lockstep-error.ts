@@ -17,7 +17,7 @@ export class LockstepError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    options: { hint?: string; consequence?: Consequence; cause?: unknown } = {},
+    options: { hint?: string | null; consequence?: Consequence; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'LockstepError'

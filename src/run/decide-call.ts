@@ -1,0 +1,151 @@
+import { ExpressionError } from '../expression/expression-error.ts'
+import type { ExpressionValue } from '../expression/expression-value.ts'
+import type { Requirement } from '../playbook/compile-playbook.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { isOverdue } from './advance.ts'
+import { bindsObservers, type DenialCode } from './denial-code.ts'
+import { describeDenial } from './describe-denial.ts'
+import type { RunEvent } from './event.ts'
+import { findOwner, naturalOwner, type Owner } from './find-owner.ts'
+import { PassedOverView } from './passed-over-view.ts'
+import type { Facts, RunRequest } from './request.ts'
+import { currentStep, type RunState } from './state.ts'
+
+type CallRequest = Extract<RunRequest, { type: 'call' }>
+
+/** What the gate found: the owner of an admitted call, or why it is denied. */
+type Verdict = { readonly owner: Owner } | Denial
+
+/** Why a call is denied; `detail` is for codes whose reason lies in the call or the rule. */
+export interface Denial {
+  readonly code: DenialCode
+  readonly detail: string | null
+}
+
+/** ASCII only, so that a name cannot look like another one. */
+const toolName = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/
+
+/** Judges one call in the state its predecessors left (G5): the events that admit it, or the one that denies it. */
+export function decideCall(state: RunState, request: CallRequest, facts: Facts): readonly RunEvent[] {
+  const at = Math.max(facts.now, state.clock)
+  let verdict: Verdict
+  try {
+    verdict = judge(state, request, facts, at)
+  } catch (error) {
+    verdict = { code: 'gate_error', detail: error instanceof Error ? error.message : String(error) }
+  }
+  if ('owner' in verdict) return admission(state, request, verdict.owner, null, at)
+  const blocked = state.enforced || bindsObservers(verdict.code)
+  const current = currentStep(state)
+  const denied: RunEvent = {
+    type: 'tool.denied',
+    at,
+    callId: request.callId,
+    tool: request.tool,
+    args: request.args,
+    step: current === null ? null : state.compiled.steps[current]!.id,
+    code: verdict.code,
+    message: describeDenial(state, request.tool, verdict),
+    blocked,
+  }
+  if (blocked) return [denied]
+  return [denied, ...admission(state, request, naturalOwner(state, request.tool), verdict.code, at)]
+}
+
+function admission(
+  state: RunState,
+  request: CallRequest,
+  owner: Owner,
+  observed: DenialCode | null,
+  at: number,
+): readonly RunEvent[] {
+  const ticket = `t${state.tickets.length + 1}`
+  const admitted: RunEvent = {
+    type: 'tool.admitted',
+    at,
+    ticket,
+    callId: request.callId ?? ticket,
+    tool: request.tool,
+    args: request.args,
+    step: owner.step?.id ?? null,
+    extra: owner.extra,
+    observed,
+  }
+  if (owner.passes.length === 0) return [admitted]
+  const events: RunEvent[] = owner.passes.map((index) => ({
+    type: 'step.skipped',
+    at,
+    step: state.compiled.steps[index]!.id,
+    by: 'passed_over',
+    reason: `'${request.tool}' was called for step '${owner.step!.id}'`,
+  }))
+  if (owner.step!.when !== null) events.push({ type: 'step.opened', at, step: owner.step!.id })
+  return [...events, admitted]
+}
+
+function judge(state: RunState, request: CallRequest, facts: Facts, at: number): Verdict {
+  if (!toolName.test(request.tool)) return deny('invalid_tool_name')
+  if (facts.malformed != null) return deny('invalid_arguments', facts.malformed)
+  if (request.callId !== null && state.byCallId.has(request.callId))
+    return deny('duplicate_call', request.callId)
+  if (facts.registered === false) return deny('unknown_tool')
+  if (state.ended !== null) return deny('run_ended')
+  if (state.failedRequired > 0) return deny('step_failed')
+  if (state.paused > 0) return deny('run_paused')
+  for (const activation of state.timed) if (isOverdue(state, activation, at)) return deny('timeout')
+
+  const owner = findOwner(state, request.tool)
+  if (typeof owner === 'string') return deny(owner)
+  const { step } = owner
+  if (step !== null && step.cap !== null && (state.activations[step.index]?.used ?? 0) >= step.cap) {
+    return deny('max_tool_calls')
+  }
+  const { maxExtraCalls } = state.compiled.playbook
+  if (owner.extra && maxExtraCalls !== null && state.extraCalls >= maxExtraCalls)
+    return deny('max_extra_calls')
+  return judgeArguments(state, request, owner) ?? { owner }
+}
+
+function judgeArguments(state: RunState, request: CallRequest, owner: Owner): Denial | null {
+  const own = owner.step?.arguments.get(request.tool)
+  const rules = state.compiled.rulesFor(request.tool)
+  if (own === undefined && rules.length === 0) return null
+  const steps = owner.passes.length === 0 ? state.stepsView : new PassedOverView(state, owner.passes)
+  const values = [state.inputs, steps, request.args ?? undefined, request.tool]
+  if (own !== undefined) {
+    const problem = requirementProblem(state, own, request.args, values)
+    if (problem !== null) return deny(request.args === null ? 'arguments_required' : 'argument_rule', problem)
+  }
+  for (const rule of rules) {
+    const problem = requirementProblem(state, rule, request.args, values)
+    if (problem === null) continue
+    return deny(request.args === null && rule.readsArguments ? 'arguments_required' : 'rule', problem)
+  }
+  return null
+}
+
+/** Why a call does not meet a requirement, in words; null if it does. A condition that cannot be evaluated is not met. */
+function requirementProblem(
+  state: RunState,
+  requirement: Requirement,
+  args: JsonObject | null,
+  values: readonly (ExpressionValue | undefined)[],
+): string | null {
+  if (args === null && requirement.readsArguments)
+    return requirement.message ?? 'the call carries no arguments'
+  if (requirement.schema !== null) {
+    const problems = requirement.schema.check(args ?? {})
+    if (problems.length > 0) return requirement.message ?? problems.join('; ')
+  }
+  if (requirement.require === null) return null
+  const value = requirement.require.evaluate(values, state.past)
+  if (value === true) return null
+  if (requirement.message !== null) return requirement.message
+  return value instanceof ExpressionError
+    ? `${requirement.require.source} (${value.message})`
+    : requirement.require.source
+}
+
+function deny(code: DenialCode, detail: string | null = null): Denial {
+  return { code, detail }
+}

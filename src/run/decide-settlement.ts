@@ -1,0 +1,45 @@
+import type { RunEvent } from './event.ts'
+import type { Facts, RunRequest } from './request.ts'
+import type { RunState } from './state.ts'
+import { isOpen, type Ticket } from './ticket.ts'
+
+type SettleRequest = Extract<RunRequest, { type: 'settle' }>
+
+/**
+ * Records how a call ended, on its ticket. Always legal, whatever became of the step or the run meanwhile. A record that
+ * no ticket stands behind is kept as `tool.unadmitted`: it counts, and completes nothing.
+ */
+export function decideSettlement(state: RunState, request: SettleRequest, facts: Facts): readonly RunEvent[] {
+  const at = Math.max(facts.now, state.clock)
+  const ticket = findTicket(state, request)
+  if (ticket === null) {
+    return [
+      { type: 'tool.unadmitted', at, callId: request.callId, tool: request.tool, outcome: request.outcome },
+    ]
+  }
+  return [
+    {
+      type: 'tool.settled',
+      at,
+      ticket: ticket.id,
+      outcome: request.outcome,
+      ...(request.result === undefined ? {} : { result: request.result }),
+      ...(request.error === undefined ? {} : { error: request.error }),
+    },
+  ]
+}
+
+/** By call id where there is one; else the oldest call of that name in flight, else the oldest of unknown outcome. */
+function findTicket(state: RunState, request: SettleRequest): Ticket | null {
+  if (request.callId !== null) {
+    const ticket = state.byCallId.get(request.callId)
+    return ticket !== undefined && ticket.tool === request.tool && isOpen(ticket) ? ticket : null
+  }
+  let unknown: Ticket | null = null
+  for (const ticket of state.openTickets) {
+    if (ticket.tool !== request.tool) continue
+    if (ticket.state !== 'unknown') return ticket
+    unknown ??= ticket
+  }
+  return unknown
+}

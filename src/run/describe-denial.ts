@@ -1,0 +1,109 @@
+import type { CompiledStep } from '../playbook/compile-playbook.ts'
+import type { DenialCode } from './denial-code.ts'
+import { arePredecessorsMet } from './order.ts'
+import { currentStep, type RunState } from './state.ts'
+
+/**
+ * Says in one sentence why a call was refused. The sentence reaches the model, so a step that `disclosure: step` hides is
+ * not named before its turn (G10).
+ */
+export function describeDenial(
+  state: RunState,
+  tool: string,
+  denial: { readonly code: DenialCode; readonly detail: string | null },
+): string {
+  const { detail } = denial
+  const current = currentStep(state)
+  const due = current === null ? null : state.compiled.steps[current]!
+  switch (denial.code) {
+    case 'invalid_tool_name':
+      return "The tool's name is not usable: letters, digits, '_', '.', '/' and '-' make a name, 128 at most."
+    case 'invalid_arguments':
+      return `The arguments of '${tool}' cannot be used: ${detail}.`
+    case 'unknown_tool':
+      return `There is no tool '${tool}'.`
+    case 'duplicate_call':
+      return `The call id '${detail}' was used before: every call needs its own.`
+    case 'run_ended':
+      return `The run has ended (${state.ended}): nothing more is let through.`
+    case 'step_failed':
+      return `Step '${due?.id}' has failed, so nothing is let through until it is retried.`
+    case 'run_paused':
+      return `The run waits for a person at step '${due?.id}'.`
+    case 'timeout':
+      return 'The time for this step is over.'
+    case 'playbook_complete':
+      return `The playbook is complete: '${tool}' comes too late.`
+    case 'unexpected_tool':
+      return due === null
+        ? `No step expects '${tool}'.`
+        : `Step '${due.id}' does not expect '${tool}'. Expected: ${expected(due)}.`
+    case 'out_of_sequence':
+      return describeSequence(state, tool, due)
+    case 'step_closed':
+      return `Step '${lastExpecting(state, tool)?.id}' is closed: '${tool}' is over.`
+    case 'max_tool_calls': {
+      const step = cappedStep(state, tool)
+      return `Step '${step?.id}' has used its ${step?.cap === 1 ? 'one call' : `${step?.cap} calls`}.`
+    }
+    case 'max_extra_calls':
+      return `The ${state.compiled.playbook.maxExtraCalls} calls of tools outside the steps are used up.`
+    case 'max_iterations':
+      return `The ${state.compiled.playbook.maxIterations} iterations of this playbook are used up.`
+    case 'arguments_required':
+      return `'${tool}' is bound by a rule on its arguments, and they were not given: ${detail}.`
+    case 'argument_rule':
+      return `The arguments of '${tool}' break the rule of step '${due?.id}': ${detail}.`
+    case 'rule':
+      return `'${tool}' breaks a rule: ${detail}.`
+    case 'gate_error':
+      return `The call could not be judged, so it is refused: ${detail}.`
+    case 'unadmitted_call':
+      return `'${tool}' was recorded, but the gate had not let it through.`
+  }
+}
+
+/** The tools a step names, for people. */
+export function expected(step: CompiledStep): string {
+  const names = [...step.tools, ...(step.admitsExtras ? ['any tool that no step names'] : [])]
+  return names.length === 0 ? 'no tool' : names.join(', ')
+}
+
+/** Says whether a step may be spoken of: always after its turn came, before it only if its disclosure allows. */
+export function isDisclosed(state: RunState, step: CompiledStep): boolean {
+  const phase = state.activations[step.index]?.phase ?? 'waiting'
+  return step.disclosure === 'outline' || phase !== 'waiting'
+}
+
+function describeSequence(state: RunState, tool: string, due: CompiledStep | null): string {
+  const owner = state.compiled.stepsByTool
+    .get(tool)
+    ?.map((index) => state.compiled.steps[index]!)
+    .find(
+      (step) => (state.activations[step.index]?.phase ?? 'waiting') === 'waiting' || isHeldBack(state, step),
+    )
+  const first = due === null ? 'another step' : `step '${due.id}'`
+  if (owner === undefined || !isDisclosed(state, owner))
+    return `'${tool}' is not allowed now: ${first} comes first.`
+  if (owner === due) return `Step '${owner.id}' cannot take '${tool}' yet: a call before it is still open.`
+  return `'${tool}' belongs to step '${owner.id}', and ${first} comes first.`
+}
+
+function isHeldBack(state: RunState, step: CompiledStep): boolean {
+  return state.activations[step.index]?.phase === 'open' && !arePredecessorsMet(state, step.predecessors)
+}
+
+function lastExpecting(state: RunState, tool: string): CompiledStep | undefined {
+  const index = state.compiled.stepsByTool.get(tool)?.at(-1)
+  return index === undefined ? undefined : state.compiled.steps[index]
+}
+
+function cappedStep(state: RunState, tool: string): CompiledStep | undefined {
+  const spent = (step: CompiledStep) =>
+    step.cap !== null && (state.activations[step.index]?.used ?? 0) >= step.cap
+  const named = state.compiled.stepsByTool.get(tool)?.map((index) => state.compiled.steps[index]!)
+  if (named !== undefined) return named.findLast(spent)
+  return state.open
+    .map((index) => state.compiled.steps[index]!)
+    .find((step) => step.admitsExtras && spent(step))
+}

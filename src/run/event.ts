@@ -1,0 +1,99 @@
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { Mover } from './activation.ts'
+import type { DenialCode } from './denial-code.ts'
+import type { Outcome } from './ticket.ts'
+
+/** How a run ended. */
+export type RunEnd = 'succeeded' | 'incomplete' | 'failed'
+
+/** The limits a step or a run can reach. */
+export type Limit = 'max_tool_calls' | 'timeout_seconds' | 'max_iterations'
+
+/** A fact about a run. Everything a run is follows from its events alone; steps are named by id, times are epoch milliseconds. */
+export type RunEvent = { readonly at: number } & (
+  | {
+      readonly type: 'run.started'
+      readonly semantics: number
+      readonly playbook: string
+      readonly inputs: JsonObject
+      readonly enforced: boolean
+      readonly finishAttempts: number
+    }
+  | {
+      readonly type: 'tool.admitted'
+      readonly ticket: string
+      readonly callId: string
+      readonly tool: string
+      readonly args: JsonObject | null
+      readonly step: string | null
+      readonly extra: boolean
+      readonly observed: DenialCode | null
+    }
+  | {
+      readonly type: 'tool.denied'
+      readonly callId: string | null
+      readonly tool: string
+      readonly args: JsonObject | null
+      readonly step: string | null
+      readonly code: DenialCode
+      readonly message: string
+      readonly blocked: boolean
+    }
+  | {
+      readonly type: 'tool.settled'
+      readonly ticket: string
+      readonly outcome: Outcome
+      readonly result?: Json
+      readonly error?: string
+    }
+  | {
+      readonly type: 'tool.unadmitted'
+      readonly callId: string | null
+      readonly tool: string
+      readonly outcome: Outcome
+    }
+  | { readonly type: 'step.opened'; readonly step: string }
+  | { readonly type: 'step.undecided'; readonly step: string; readonly error: string }
+  | {
+      readonly type: 'step.completed'
+      readonly step: string
+      readonly by: Mover
+      readonly result: string | null
+      readonly outOfOrder: boolean
+    }
+  | {
+      readonly type: 'step.skipped'
+      readonly step: string
+      readonly by: Mover
+      readonly reason: string | null
+    }
+  | {
+      readonly type: 'step.failed'
+      readonly step: string
+      readonly by: Mover
+      readonly error: string
+      readonly limit: Limit | null
+    }
+  | { readonly type: 'step.escalated'; readonly step: string; readonly limit: Limit }
+  | { readonly type: 'step.retried'; readonly step: string; readonly reason: string | null }
+  | {
+      readonly type: 'step.refused'
+      readonly step: string
+      readonly move: 'complete' | 'skip' | 'fail' | 'retry'
+      readonly by: Mover
+      readonly reasons: readonly string[]
+    }
+  | { readonly type: 'iteration.started'; readonly number: number }
+  | {
+      readonly type: 'finish.refused'
+      readonly attempt: number
+      /** The required steps that are not done. */
+      readonly remaining: readonly string[]
+      /** The calls nobody has accounted for. */
+      readonly unsettled: readonly string[]
+    }
+  | { readonly type: 'run.finished'; readonly status: RunEnd; readonly message: string | null }
+)
+
+/** One kind of event. */
+export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>

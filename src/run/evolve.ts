@@ -1,0 +1,371 @@
+/**
+ * Applies one event to a state.
+ *
+ * Owns: every change of a run's state.
+ * Talks to: nothing. Never decides: what an event means for the state follows from both alone, so replaying a journal
+ * gives the state that was.
+ *
+ * Invariants
+ * E1  A step without `when` opens by itself once its predecessors are met; a step with one only by its event.
+ * E2  A slot of a cap is taken at admission and given back only by `not_executed`.
+ * E3  Complete steps that linger close when a step after them moves.
+ * E4  A complete step with a call in flight is not complete: it returns to `in_progress` until that call is settled.
+ */
+import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import { LockstepError, invariant } from '../shared/lockstep-error.ts'
+import { createActivation, type Activation } from './activation.ts'
+import { credit } from './credit.ts'
+import type { EventOf, RunEvent } from './event.ts'
+import { arePredecessorsMet, insertSorted, removeFrom } from './order.ts'
+import { activationOf, createState, semantics, type RunState } from './state.ts'
+import type { Ticket } from './ticket.ts'
+import { violationsKept, type Violation } from './violation.ts'
+
+/** The state after the first event of a run. Throws `playbook_mismatch` if it was started with another playbook. */
+export function begin(compiled: CompiledPlaybook, event: RunEvent): RunState {
+  invariant(event.type === 'run.started', 'a run begins with run.started')
+  if (event.semantics !== semantics) {
+    throw new LockstepError(
+      'playbook_mismatch',
+      `The run was started under rules ${event.semantics}, unknown here.`,
+    )
+  }
+  if (event.playbook !== compiled.digest) {
+    throw new LockstepError('playbook_mismatch', 'The run was started with another version of the playbook.')
+  }
+  const state = createState(compiled, event)
+  for (const step of compiled.steps) if (step.predecessors === null) makeReady(state, step.index)
+  activateCurrent(state, event.at)
+  return state
+}
+
+/** The state after one more event. It takes the given state over: use only the one it returns. */
+export function evolve(state: RunState, event: RunEvent): RunState {
+  if (event.at > state.clock) state.clock = event.at
+  state.version++
+  switch (event.type) {
+    case 'run.started':
+      throw new LockstepError('internal', 'a run starts once')
+    case 'tool.admitted':
+      admit(state, event)
+      break
+    case 'tool.denied':
+      keepViolation(state, {
+        code: event.code,
+        step: event.step,
+        tool: event.tool,
+        message: event.message,
+        at: event.at,
+        blocked: event.blocked,
+      })
+      break
+    case 'tool.settled':
+      settle(state, event)
+      break
+    case 'tool.unadmitted':
+      state.totalToolCalls++
+      state.unadmittedCalls++
+      keepViolation(state, {
+        code: 'unadmitted_call',
+        step: null,
+        tool: event.tool,
+        message: `'${event.tool}' was recorded, but the gate had not let it through.`,
+        at: event.at,
+        blocked: false,
+      })
+      break
+    case 'step.opened':
+      removeFrom(state.toJudge, positionOf(state, event.step))
+      open(state, positionOf(state, event.step))
+      break
+    case 'step.undecided': {
+      const activation = activationOf(state, positionOf(state, event.step))
+      removeFrom(state.toJudge, activation.step)
+      activation.phase = 'undecided'
+      activation.error = event.error
+      insertSorted(state.open, activation.step)
+      pause(state, event.at)
+      break
+    }
+    case 'step.completed':
+      complete(state, event)
+      break
+    case 'step.skipped':
+      skip(state, event)
+      break
+    case 'step.failed':
+      fail(state, event)
+      break
+    case 'step.escalated': {
+      const activation = activationOf(state, positionOf(state, event.step))
+      activation.phase = 'escalated'
+      insertSorted(state.open, activation.step)
+      pause(state, event.at)
+      break
+    }
+    case 'step.retried':
+      retry(state, event)
+      break
+    case 'step.refused':
+      break
+    case 'iteration.started':
+      state.iterations = event.number
+      break
+    case 'finish.refused':
+      state.finishRefusals = event.attempt
+      break
+    case 'run.finished':
+      state.ended = event.status
+      state.message = event.message
+      stopClocks(state, event.at)
+      break
+  }
+  activateCurrent(state, event.at)
+  return state
+}
+
+function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
+  const index = event.step === null ? null : positionOf(state, event.step)
+  const activation = index === null ? null : activationOf(state, index)
+  const ticket: Ticket = {
+    id: event.ticket,
+    callId: event.callId,
+    tool: event.tool,
+    args: event.args,
+    step: index,
+    visit: activation?.visit ?? 1,
+    extra: event.extra,
+    observed: event.observed,
+    admittedAt: event.at,
+    state: 'admitted',
+    settledAt: null,
+    settlement: null,
+    result: undefined,
+    error: null,
+  }
+  state.tickets.push(ticket)
+  state.byCallId.set(ticket.callId, ticket)
+  state.openTickets.add(ticket)
+  state.past.admit(ticket)
+  if (ticket.extra) state.extraCalls++
+  if (activation === null) return
+  activation.tickets.push(ticket)
+  activation.used++
+  activation.open++
+  activation.startedAt ??= event.at
+  if (activation.phase === 'lingering') reopen(state, activation)
+  else if (activation.status === 'pending') activation.status = 'in_progress'
+  startClock(state, activation, event.at)
+  closeBefore(state, activation.step)
+}
+
+function settle(state: RunState, event: EventOf<'tool.settled'>): void {
+  const ticket = state.tickets[Number(event.ticket.slice(1)) - 1]
+  invariant(ticket !== undefined && ticket.id === event.ticket, `no ticket ${event.ticket}`)
+  const before = ticket.state
+  ticket.state = event.outcome
+  ticket.settledAt = event.at
+  ticket.settlement = ++state.settlements
+  ticket.result = event.result
+  ticket.error = event.error ?? null
+  state.past.settle(ticket)
+  if (before !== 'unknown' && event.outcome !== 'not_executed') state.totalToolCalls++
+  if (before === 'unknown' && event.outcome === 'not_executed') state.totalToolCalls--
+  if (event.outcome !== 'unknown') state.openTickets.delete(ticket)
+  if (event.outcome === 'not_executed' && ticket.extra) state.extraCalls--
+  if (ticket.step === null) {
+    lookAtWatchers(state)
+    return
+  }
+  // A step with an open ticket cannot be retried, so the visit it belongs to is the current one.
+  const activation = state.activations[ticket.step]!
+  if (event.outcome === 'not_executed') activation.used--
+  if (event.outcome !== 'unknown') activation.open--
+  if (event.outcome === 'succeeded') credit(state.compiled.steps[activation.step]!, activation, ticket)
+  look(state, activation)
+  lookAtWatchers(state)
+}
+
+function complete(state: RunState, event: EventOf<'step.completed'>): void {
+  const activation = activationOf(state, positionOf(state, event.step))
+  const step = state.compiled.steps[activation.step]!
+  const lingers =
+    event.by === 'evidence' &&
+    step.cap !== null &&
+    activation.used < step.cap &&
+    step.completion.kind !== 'declared'
+  leave(state, activation, event.at)
+  activation.status = 'completed'
+  activation.phase = lingers ? 'lingering' : 'closed'
+  activation.startedAt ??= event.at
+  activation.completedAt = event.at
+  activation.by = event.by
+  activation.result = event.result ?? activation.result
+  activation.outOfOrder = event.outOfOrder
+  if (lingers) insertSorted(state.lingering, activation.step)
+  else closeBefore(state, activation.step)
+  state.remaining--
+  openAfter(state, activation.step)
+}
+
+function skip(state: RunState, event: EventOf<'step.skipped'>): void {
+  const activation = activationOf(state, positionOf(state, event.step))
+  removeFrom(state.toJudge, activation.step)
+  leave(state, activation, event.at)
+  activation.status = 'skipped'
+  activation.phase = 'closed'
+  activation.completedAt = event.at
+  activation.by = event.by
+  activation.result = event.reason
+  state.remaining--
+  closeBefore(state, activation.step)
+  openAfter(state, activation.step)
+}
+
+function fail(state: RunState, event: EventOf<'step.failed'>): void {
+  const activation = activationOf(state, positionOf(state, event.step))
+  leave(state, activation, event.at)
+  activation.status = 'failed'
+  activation.phase = 'closed'
+  activation.startedAt ??= event.at
+  activation.completedAt = event.at
+  activation.by = event.by
+  activation.error = event.error
+  state.errors.push(`Step ${event.step}: ${event.error}`)
+  closeBefore(state, activation.step)
+  if (state.compiled.steps[activation.step]!.required) {
+    if (state.failedRequired++ === 0) stopClocks(state, event.at)
+    return
+  }
+  state.remaining--
+  openAfter(state, activation.step)
+}
+
+function retry(state: RunState, event: EventOf<'step.retried'>): void {
+  const index = positionOf(state, event.step)
+  const step = state.compiled.steps[index]!
+  const activation = activationOf(state, index)
+  const failed = activation.status === 'failed'
+  const undecided = activation.phase === 'undecided'
+  leave(state, activation, event.at)
+  activation.phase = 'closed'
+  state.previous.push(activation)
+  state.activations[index] = createActivation(index, activation.visit + 1, step.keywords)
+  if (failed && step.required) state.failedRequired--
+  if (failed && !step.required) state.remaining++
+  if (undecided) state.toJudge.push(index)
+  else open(state, index)
+  startClocks(state, event.at)
+}
+
+/** Takes a step out of whatever list it stands in, because it is done, failed or begun anew. */
+function leave(state: RunState, activation: Activation, at: number): void {
+  if (activation.phase === 'undecided' || activation.phase === 'escalated') {
+    state.paused--
+    startClocks(state, at)
+  }
+  removeFrom(state.open, activation.step)
+  removeFrom(state.lingering, activation.step)
+  removeFrom(state.timed, activation)
+  if (activation.activeSince === null) return
+  activation.activeMs += Math.max(0, at - activation.activeSince)
+  activation.activeSince = null
+}
+
+function open(state: RunState, index: number): void {
+  const activation = activationOf(state, index)
+  activation.phase = 'open'
+  insertSorted(state.open, index)
+  // Credit given out of order, or a condition about the past, may already satisfy it.
+  if (activation.tickets.length > 0 || state.compiled.steps[index]!.watches) look(state, activation)
+}
+
+function reopen(state: RunState, activation: Activation): void {
+  removeFrom(state.lingering, activation.step)
+  activation.status = 'in_progress'
+  activation.phase = 'open'
+  activation.completedAt = null
+  insertSorted(state.open, activation.step)
+  state.remaining++
+}
+
+function openAfter(state: RunState, index: number): void {
+  for (const later of state.compiled.steps[index]!.successors) makeReady(state, later)
+}
+
+/** Opens a step, or puts it up for judgement, if its predecessors are met and it has not been opened yet. */
+export function makeReady(state: RunState, index: number): void {
+  const step = state.compiled.steps[index]!
+  const activation = state.activations[index]
+  if (activation !== undefined && (activation.phase !== 'waiting' || activation.status === 'skipped')) return
+  if (!arePredecessorsMet(state, step.predecessors)) return
+  if (step.when === null) open(state, index)
+  else if (!state.toJudge.includes(index)) state.toJudge.push(index)
+}
+
+function closeBefore(state: RunState, index: number): void {
+  for (let at = state.lingering.length - 1; at >= 0; at--) {
+    const lingering = state.lingering[at]!
+    if (lingering === index || !state.compiled.precedes(lingering, index)) continue
+    state.activations[lingering]!.phase = 'closed'
+    state.lingering.splice(at, 1)
+  }
+}
+
+function look(state: RunState, activation: Activation): void {
+  if (activation.dirty) return
+  activation.dirty = true
+  state.toWeigh.push(activation.step)
+}
+
+/** Conditions may speak of any call, so every outcome is a reason to look at the open steps that have them. */
+function lookAtWatchers(state: RunState): void {
+  for (const index of state.compiled.watchers) {
+    const activation = state.activations[index]
+    if (activation?.phase === 'open') look(state, activation)
+  }
+}
+
+function pause(state: RunState, at: number): void {
+  if (state.paused++ === 0) stopClocks(state, at)
+}
+
+/** Time counts against a step while it is due or has begun. */
+function activateCurrent(state: RunState, at: number): void {
+  const first = state.open[0]
+  if (first !== undefined) startClock(state, state.activations[first]!, at)
+}
+
+function startClock(state: RunState, activation: Activation, at: number): void {
+  if (activation.activeSince !== null || state.compiled.steps[activation.step]!.timeout === null) return
+  if (!state.timed.includes(activation)) state.timed.push(activation)
+  if (isRunning(state)) activation.activeSince = at
+}
+
+function startClocks(state: RunState, at: number): void {
+  if (!isRunning(state)) return
+  for (const activation of state.timed) activation.activeSince ??= at
+}
+
+function stopClocks(state: RunState, at: number): void {
+  for (const activation of state.timed) {
+    if (activation.activeSince === null) continue
+    activation.activeMs += Math.max(0, at - activation.activeSince)
+    activation.activeSince = null
+  }
+}
+
+function isRunning(state: RunState): boolean {
+  return state.ended === null && state.paused === 0 && state.failedRequired === 0
+}
+
+function keepViolation(state: RunState, violation: Violation): void {
+  if (state.violations.length < violationsKept) state.violations.push(violation)
+  else state.violationsDropped++
+}
+
+function positionOf(state: RunState, id: string): number {
+  const index = state.compiled.positions.get(id)
+  invariant(index !== undefined, `no step ${id}`)
+  return index
+}

@@ -1,0 +1,44 @@
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { Outcome } from './ticket.ts'
+
+/** What somebody wants of a run. The machine answers with the events that follow, a refusal included. */
+export type RunRequest =
+  | {
+      readonly type: 'call'
+      readonly callId: string | null
+      readonly tool: string
+      readonly args: JsonObject | null
+    }
+  | {
+      readonly type: 'settle'
+      readonly callId: string | null
+      readonly tool: string
+      readonly outcome: Outcome
+      readonly result?: Json
+      readonly error?: string
+    }
+  | {
+      readonly type: 'complete'
+      readonly by: 'host' | 'model'
+      readonly step: string
+      readonly result: string | null
+    }
+  | {
+      readonly type: 'skip'
+      readonly by: 'host' | 'model'
+      readonly step: string
+      readonly reason: string | null
+    }
+  | { readonly type: 'fail'; readonly by: 'host' | 'model'; readonly step: string; readonly error: string }
+  | { readonly type: 'retry'; readonly step: string; readonly reason: string | null }
+  | { readonly type: 'iterate' }
+  | { readonly type: 'finish'; readonly message: string | null }
+
+/** What the machine cannot know by itself; recorded with the decision it served. */
+export interface Facts {
+  readonly now: number
+  /** Whether the tool of a call is registered; null where there is no registry. */
+  readonly registered?: boolean | null
+  /** Why the arguments of a call cannot be read as JSON, if they cannot. */
+  readonly malformed?: string | null
+}

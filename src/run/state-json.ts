@@ -1,0 +1,245 @@
+import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { createActivation, type Activation } from './activation.ts'
+import { credit } from './credit.ts'
+import type { RunEnd } from './event.ts'
+import { makeReady } from './evolve.ts'
+import { createState, type RunState } from './state.ts'
+import { isOpen, type Ticket } from './ticket.ts'
+import type { Violation } from './violation.ts'
+
+/** A visit of a step without what its tickets already say. */
+export type ActivationJson = Omit<
+  Activation,
+  | 'step'
+  | 'tickets'
+  | 'used'
+  | 'open'
+  | 'succeededTools'
+  | 'successes'
+  | 'results'
+  | 'missingKeywords'
+  | 'dirty'
+> & { readonly step: string }
+
+/** A ticket with its step by name. */
+export type TicketJson = Omit<Ticket, 'step' | 'result'> & {
+  readonly step: string | null
+  readonly result?: Json
+}
+
+/** A run's state as JSON: steps by id, everything derivable left out. */
+export interface RunStateJson {
+  readonly semantics: number
+  readonly playbook: string
+  readonly inputs: JsonObject
+  readonly enforced: boolean
+  readonly finishAttempts: number
+  readonly startedAt: number
+  readonly clock: number
+  readonly ended: RunEnd | null
+  readonly message: string | null
+  readonly activations: readonly ActivationJson[]
+  readonly previous: readonly ActivationJson[]
+  readonly tickets: readonly TicketJson[]
+  readonly toJudge: readonly string[]
+  readonly timed: readonly string[]
+  readonly settlements: number
+  readonly totalToolCalls: number
+  readonly unadmittedCalls: number
+  readonly iterations: number
+  readonly finishRefusals: number
+  readonly errors: readonly string[]
+  readonly violations: readonly Violation[]
+  readonly violationsDropped: number
+}
+
+/** Writes a state down; `readState` gives an equal one. */
+export function writeState(state: RunState): RunStateJson {
+  const id = (index: number) => state.compiled.steps[index]!.id
+  return {
+    semantics: state.semantics,
+    playbook: state.compiled.digest,
+    inputs: state.inputs,
+    enforced: state.enforced,
+    finishAttempts: state.finishAttempts,
+    startedAt: state.startedAt,
+    clock: state.clock,
+    ended: state.ended,
+    message: state.message,
+    activations: state.activations
+      .filter((each) => each !== undefined)
+      .map((each) => writeActivation(each, id)),
+    previous: state.previous.map((each) => writeActivation(each, id)),
+    tickets: state.tickets.map(({ step, result, ...ticket }) => ({
+      ...ticket,
+      step: step === null ? null : id(step),
+      ...(result === undefined ? {} : { result }),
+    })),
+    toJudge: state.toJudge.map(id),
+    timed: state.timed.map((activation) => id(activation.step)),
+    settlements: state.settlements,
+    totalToolCalls: state.totalToolCalls,
+    unadmittedCalls: state.unadmittedCalls,
+    iterations: state.iterations,
+    finishRefusals: state.finishRefusals,
+    errors: [...state.errors],
+    violations: [...state.violations],
+    violationsDropped: state.violationsDropped,
+  }
+}
+
+/**
+ * Reads a state back. The playbook may be another version of the one it was written under: a step that has a history and is
+ * gone throws `invalid_snapshot`; steps without one are placed anew.
+ */
+export function readState(compiled: CompiledPlaybook, json: RunStateJson): RunState {
+  const same = json.playbook === compiled.digest
+  const state = createState(compiled, { ...json, type: 'run.started', at: json.startedAt })
+  const position = (id: string): number => {
+    const index = compiled.positions.get(id)
+    if (index === undefined) {
+      throw new LockstepError(
+        'invalid_snapshot',
+        `The snapshot has a history for step '${id}', which the playbook lacks.`,
+      )
+    }
+    return index
+  }
+  for (const each of json.previous) state.previous.push(readActivation(each, position(each.step), compiled))
+  for (const each of json.activations) {
+    const untouched = each.status === 'pending' && each.visit === 1 && each.startedAt === null
+    if (untouched && !same) continue
+    state.activations[position(each.step)] = readActivation(each, position(each.step), compiled)
+  }
+  readTickets(state, json.tickets, position)
+  for (const id of json.timed) {
+    const activation = compiled.positions.has(id) ? state.activations[position(id)] : undefined
+    if (activation !== undefined) state.timed.push(activation)
+  }
+  Object.assign(state, {
+    clock: json.clock,
+    ended: json.ended,
+    message: json.message,
+    settlements: json.settlements,
+    totalToolCalls: json.totalToolCalls,
+    unadmittedCalls: json.unadmittedCalls,
+    iterations: json.iterations,
+    finishRefusals: json.finishRefusals,
+    violationsDropped: json.violationsDropped,
+  } satisfies Partial<RunState>)
+  state.errors.push(...json.errors)
+  state.violations.push(...json.violations)
+  if (same) for (const id of json.toJudge) state.toJudge.push(position(id))
+  deriveLists(state)
+  if (!same) for (const step of compiled.steps) makeReady(state, step.index)
+  return state
+}
+
+function writeActivation(activation: Activation, id: (index: number) => string): ActivationJson {
+  const {
+    step,
+    visit,
+    status,
+    phase,
+    startedAt,
+    completedAt,
+    activeMs,
+    activeSince,
+    by,
+    result,
+    error,
+    outOfOrder,
+  } = activation
+  return {
+    step: id(step),
+    visit,
+    status,
+    phase,
+    startedAt,
+    completedAt,
+    activeMs,
+    activeSince,
+    by,
+    result,
+    error,
+    outOfOrder,
+  }
+}
+
+function readActivation(json: ActivationJson, index: number, compiled: CompiledPlaybook): Activation {
+  return Object.assign(createActivation(index, json.visit, compiled.steps[index]!.keywords), {
+    ...json,
+    step: index,
+  })
+}
+
+function readTickets(
+  state: RunState,
+  tickets: readonly TicketJson[],
+  position: (id: string) => number,
+): void {
+  for (const [at, json] of tickets.entries()) {
+    const ticket: Ticket = {
+      result: undefined,
+      ...json,
+      step: json.step === null ? null : position(json.step),
+    }
+    if (ticket.id !== `t${at + 1}` || state.byCallId.has(ticket.callId)) {
+      throw new LockstepError(
+        'invalid_snapshot',
+        `The snapshot's ticket ${ticket.id} is out of place or there twice.`,
+      )
+    }
+    state.tickets.push(ticket)
+    state.byCallId.set(ticket.callId, ticket)
+    state.past.admit(ticket)
+    if (isOpen(ticket)) state.openTickets.add(ticket)
+    if (ticket.extra && ticket.state !== 'not_executed') state.extraCalls++
+    const activation = visitOf(state, ticket)
+    if (activation === null) continue
+    activation.tickets.push(ticket)
+    if (ticket.state !== 'not_executed') activation.used++
+    if (isOpen(ticket)) activation.open++
+  }
+  const settled = state.tickets.filter((ticket) => !isOpen(ticket))
+  for (const ticket of settled.sort((a, b) => a.settlement! - b.settlement!)) {
+    state.past.settle(ticket)
+    const activation = visitOf(state, ticket)
+    if (ticket.state === 'succeeded' && activation !== null) {
+      credit(state.compiled.steps[activation.step]!, activation, ticket)
+    }
+  }
+}
+
+function visitOf(state: RunState, ticket: Ticket): Activation | null {
+  if (ticket.step === null) return null
+  const visits = [state.activations[ticket.step], ...state.previous]
+  const found = visits.find((each) => each?.step === ticket.step && each.visit === ticket.visit)
+  if (found === undefined) {
+    throw new LockstepError(
+      'invalid_snapshot',
+      `The snapshot's ticket ${ticket.id} belongs to no visit of its step.`,
+    )
+  }
+  return found
+}
+
+function deriveLists(state: RunState): void {
+  for (const step of state.compiled.steps) {
+    const activation = state.activations[step.index]
+    if (activation === undefined) continue
+    const { status, phase } = activation
+    if (phase === 'open' || phase === 'undecided' || phase === 'escalated') state.open.push(step.index)
+    if (phase === 'undecided' || phase === 'escalated') state.paused++
+    if (phase === 'lingering') state.lingering.push(step.index)
+    if (status === 'failed' && step.required) state.failedRequired++
+    else if (status === 'completed' || status === 'skipped' || status === 'failed') state.remaining--
+    // Looking once more than needed costs nothing; looking once less would leave a step standing.
+    if (phase === 'open' || phase === 'waiting') {
+      activation.dirty = true
+      state.toWeigh.push(step.index)
+    }
+  }
+}

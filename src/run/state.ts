@@ -1,0 +1,160 @@
+/**
+ * The state of one run.
+ *
+ * Owns: activations, tickets and the indexes that answer conditions.
+ * Talks to: nothing; `evolve` is its only writer.
+ *
+ * Invariants
+ * S1  It follows from the run's events alone: replaying them gives an equal state.
+ * S2  `evolve` takes the state over and changes it in place; whoever needs the earlier one copies it first.
+ * S3  `open` holds, in order, every step that awaits something: open, undecided or escalated.
+ * S4  `toJudge`, `toWeigh` and `dirty` only say where to look next; losing them costs time, never a decision.
+ */
+import { LazyRecord, type ExpressionValue } from '../expression/expression-value.ts'
+import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { createActivation, type Activation } from './activation.ts'
+import type { EventOf, RunEnd } from './event.ts'
+import { PastIndexes } from './past-indexes.ts'
+import type { Ticket } from './ticket.ts'
+import type { Violation } from './violation.ts'
+
+/** The number of the rules by which verdicts are made; a run keeps the one it started with. */
+export const semantics = 1
+
+export interface RunState {
+  readonly compiled: CompiledPlaybook
+  readonly semantics: number
+  readonly inputs: JsonObject
+  /** False where the playbook only observes (G13). */
+  readonly enforced: boolean
+  /** How many early final answers are sent back before the run ends incomplete. */
+  readonly finishAttempts: number
+  readonly startedAt: number
+  /** The latest time seen; a clock that goes back does not take the run with it. */
+  clock: number
+  ended: RunEnd | null
+  message: string | null
+  /** The current visit of each step, by position. */
+  readonly activations: (Activation | undefined)[]
+  /** Earlier visits, oldest first. */
+  readonly previous: Activation[]
+  readonly tickets: Ticket[]
+  readonly byCallId: Map<string, Ticket>
+  readonly openTickets: Set<Ticket>
+  readonly past: PastIndexes
+  readonly stepsView: LazyRecord
+  readonly open: number[]
+  readonly lingering: number[]
+  /** Active steps with a timeout. */
+  readonly timed: Activation[]
+  /** Steps whose predecessors are met and whose `when` awaits judgement. */
+  readonly toJudge: number[]
+  /** Steps whose evidence awaits another look. */
+  readonly toWeigh: number[]
+  /** Steps that are not done. */
+  remaining: number
+  failedRequired: number
+  paused: number
+  /** Outcomes recorded so far. */
+  settlements: number
+  totalToolCalls: number
+  extraCalls: number
+  unadmittedCalls: number
+  iterations: number
+  finishRefusals: number
+  readonly errors: string[]
+  readonly violations: Violation[]
+  /** Violations beyond those kept. */
+  violationsDropped: number
+  /** Grows with every event, so that a view knows when it is stale. */
+  version: number
+}
+
+/** The state a run begins in, before any step is open. */
+export function createState(compiled: CompiledPlaybook, started: EventOf<'run.started'>): RunState {
+  const state: RunState = {
+    compiled,
+    semantics: started.semantics,
+    inputs: started.inputs,
+    enforced: started.enforced,
+    finishAttempts: started.finishAttempts,
+    startedAt: started.at,
+    clock: started.at,
+    ended: null,
+    message: null,
+    activations: Array.from({ length: compiled.steps.length }, () => undefined),
+    previous: [],
+    tickets: [],
+    byCallId: new Map(),
+    openTickets: new Set(),
+    past: new PastIndexes(compiled.pastByTool),
+    stepsView: new StepsView(() => state),
+    open: [],
+    lingering: [],
+    timed: [],
+    toJudge: [],
+    toWeigh: [],
+    remaining: compiled.steps.length,
+    failedRequired: 0,
+    paused: 0,
+    settlements: 0,
+    totalToolCalls: 0,
+    extraCalls: 0,
+    unadmittedCalls: 0,
+    iterations: 0,
+    finishRefusals: 0,
+    errors: [],
+    violations: [],
+    violationsDropped: 0,
+    version: 0,
+  }
+  return state
+}
+
+/** The current visit of a step, begun if there is none. */
+export function activationOf(state: RunState, index: number): Activation {
+  return (state.activations[index] ??= createActivation(index, 1, state.compiled.steps[index]!.keywords))
+}
+
+/** Says whether every step is done and no call is unaccounted for. */
+export function isComplete(state: RunState): boolean {
+  return state.remaining === 0 && state.openTickets.size === 0
+}
+
+/** The position of the step that is due: the earliest that awaits something, else the earliest that failed; null if none. */
+export function currentStep(state: RunState): number | null {
+  const first = state.open[0]
+  if (first !== undefined) return first
+  if (state.failedRequired === 0) return null
+  const failed = state.compiled.steps.find(
+    (step) => step.required && state.activations[step.index]?.status === 'failed',
+  )
+  return failed?.index ?? null
+}
+
+/** `steps` as conditions see it: `steps.verify.status`, `.result`, `.calls`. */
+class StepsView extends LazyRecord {
+  readonly #state: () => RunState
+
+  constructor(state: () => RunState) {
+    super()
+    this.#state = state
+  }
+
+  override get(key: string): ExpressionValue | undefined {
+    const state = this.#state()
+    const index = state.compiled.positions.get(key)
+    if (index === undefined) return undefined
+    const activation = state.activations[index]
+    return {
+      status: activation?.status ?? 'pending',
+      result: activation?.result ?? null,
+      calls: activation?.results.length ?? 0,
+    }
+  }
+
+  override keys(): readonly string[] {
+    return this.#state().compiled.playbook.steps.map((step) => step.id)
+  }
+}

@@ -1,0 +1,35 @@
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { DenialCode } from './denial-code.ts'
+
+/** How a call that was let through ended, as far as anyone can say. */
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not_executed'
+
+/** Where an admitted call stands. `unknown` is still open: it may have had an effect. */
+export type TicketState = 'held' | 'admitted' | 'executing' | Outcome
+
+/** The permission for exactly one call, and the record of how it ended. */
+export interface Ticket {
+  readonly id: string
+  readonly callId: string
+  readonly tool: string
+  readonly args: JsonObject | null
+  /** The position of the step it belongs to; null for an extra that belongs to none. */
+  readonly step: number | null
+  readonly visit: number
+  /** It is a tool that no step names. */
+  readonly extra: boolean
+  /** What the playbook would have denied it for, where it only observes. */
+  readonly observed: DenialCode | null
+  readonly admittedAt: number
+  state: TicketState
+  settledAt: number | null
+  /** Its place among the settlements of the run; null while none is recorded. */
+  settlement: number | null
+  result: Json | undefined
+  error: string | null
+}
+
+/** Says whether the call may still have, or may have had, an effect that nobody has accounted for. */
+export function isOpen(ticket: Ticket): boolean {
+  return ticket.state !== 'succeeded' && ticket.state !== 'failed' && ticket.state !== 'not_executed'
+}

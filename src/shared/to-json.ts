@@ -1,0 +1,67 @@
+import type { Json } from './json.ts'
+
+/** A value read as JSON, or why it is none. */
+export type JsonReading = { readonly value: Json; readonly problem: null } | { readonly problem: string }
+
+const maxDepth = 64
+const maxNodes = 100_000
+const maxText = 10_000_000
+
+/**
+ * Copies a value from outside into plain, frozen JSON, so that nobody can change it afterwards. What JSON cannot hold is
+ * refused, not bent; members that are undefined are left out, as JSON does.
+ */
+export function toJson(value: unknown): JsonReading {
+  const budget = { nodes: maxNodes, text: maxText }
+  try {
+    return { value: copy(value, 0, budget), problem: null }
+  } catch (error) {
+    if (error instanceof NotJson) return { problem: error.message }
+    // A getter or a proxy threw: whatever this is, it is not JSON.
+    return { problem: 'it cannot be read' }
+  }
+}
+
+class NotJson extends Error {}
+
+function copy(value: unknown, depth: number, budget: { nodes: number; text: number }): Json {
+  if (--budget.nodes < 0) throw new NotJson(`it has more than ${maxNodes} parts`)
+  switch (typeof value) {
+    case 'string':
+      return measured(value, budget)
+    case 'boolean':
+      return value
+    case 'number':
+      if (!Number.isFinite(value)) throw new NotJson(`${value} is not a JSON number`)
+      return value
+    case 'object':
+      break
+    default:
+      throw new NotJson(`a ${typeof value} is not JSON`)
+  }
+  if (value === null) return null
+  if (depth >= maxDepth)
+    throw new NotJson(`it is nested more than ${maxDepth} levels deep, or contains itself`)
+  if (Array.isArray(value)) return Object.freeze(Array.from(value, (item) => copy(item, depth + 1, budget)))
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    throw new NotJson('only plain objects and lists are JSON')
+  }
+  const result: Record<string, Json> = {}
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key]
+    if (member === undefined) continue
+    const copied = copy(member, depth + 1, budget)
+    measured(key, budget)
+    if (key === '__proto__') Object.defineProperty(result, key, { value: copied, enumerable: true })
+    else result[key] = copied
+  }
+  return Object.freeze(result)
+}
+
+function measured(text: string, budget: { text: number }): string {
+  budget.text -= text.length
+  if (budget.text < 0) throw new NotJson(`its text is longer than ${maxText} characters`)
+  if (!text.isWellFormed()) throw new NotJson('its text holds half of a character (a lone surrogate)')
+  return text
+}

@@ -1,0 +1,34 @@
+import type { Facts, RunRequest } from '../run/request.ts'
+import { isJsonObject, type JsonObject } from '../shared/json.ts'
+import { toJson } from '../shared/to-json.ts'
+import type { ProposedCall } from './enforcer-options.ts'
+import type { ToolRegistry } from './tool-registry.ts'
+
+/** Reads a call from outside: its arguments copied, and what is wrong with them as a fact, never as a throw (G1). */
+export function readProposal(
+  tool: string,
+  call: Omit<ProposedCall, 'tool'>,
+  tools: ToolRegistry | null,
+  now: number,
+): { readonly request: Extract<RunRequest, { type: 'call' }>; readonly facts: Facts } {
+  const { args, malformed } = readArguments(call.arguments)
+  const registered = tools?.get(tool) ?? null
+  const problems = args === null ? [] : (registered?.checkArguments(args) ?? [])
+  return {
+    request: { type: 'call', callId: call.callId ?? null, tool, args },
+    facts: {
+      now,
+      registered: tools === null ? null : registered !== null,
+      malformed: malformed ?? (problems.length === 0 ? null : problems.join('; ')),
+    },
+  }
+}
+
+function readArguments(given: unknown): { args: JsonObject | null; malformed: string | null } {
+  if (given === undefined) return { args: null, malformed: null }
+  const reading = toJson(given)
+  if (reading.problem !== null) return { args: null, malformed: reading.problem }
+  return isJsonObject(reading.value)
+    ? { args: reading.value, malformed: null }
+    : { args: null, malformed: 'they are not an object' }
+}

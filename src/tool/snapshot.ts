@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import { denialCodes } from '../run/denial-code.ts'
+import { semantics, type RunState } from '../run/state.ts'
+import { readState, writeState, type RunStateJson } from '../run/state-json.ts'
+import { StepStatus } from '../run/step-status.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { isJsonObject, type Json } from '../shared/json.ts'
+import { toJson } from '../shared/to-json.ts'
+
+/** A run put down as JSON, to be taken up later or elsewhere. It is not signed: keep it where only you can write. */
+export interface EnforcerSnapshot {
+  readonly format: 'lockstep.snapshot'
+  readonly version: 1
+  readonly playbook: { readonly id: string; readonly version: string }
+  readonly recordViolations: boolean
+  readonly state: RunStateJson
+}
+
+const time = z.number().min(0)
+const code = z.enum(denialCodes)
+const mover = z.enum(['evidence', 'model', 'host', 'limit', 'condition', 'passed_over', 'finish'])
+const count = z.int().min(0)
+const json = z.unknown().transform((value, context): Json => {
+  const reading = toJson(value)
+  if (reading.problem === null) return reading.value
+  context.addIssue({ code: 'custom', message: reading.problem })
+  return z.NEVER
+})
+const jsonObject = json.refine((value) => isJsonObject(value), 'must be an object')
+const activation = z.strictObject({
+  step: z.string(),
+  visit: z.int().min(1),
+  status: z.enum(StepStatus),
+  phase: z.enum(['waiting', 'open', 'lingering', 'closed', 'undecided', 'escalated']),
+  startedAt: time.nullable(),
+  completedAt: time.nullable(),
+  activeMs: time,
+  activeSince: time.nullable(),
+  by: mover.nullable(),
+  result: z.string().nullable(),
+  error: z.string().nullable(),
+  outOfOrder: z.boolean(),
+})
+const ticket = z
+  .strictObject({
+    id: z.string(),
+    callId: z.string(),
+    tool: z.string(),
+    args: jsonObject.nullable(),
+    step: z.string().nullable(),
+    visit: z.int().min(1),
+    extra: z.boolean(),
+    observed: code.nullable(),
+    admittedAt: time,
+    state: z.enum(['held', 'admitted', 'executing', 'succeeded', 'failed', 'unknown', 'not_executed']),
+    settledAt: time.nullable(),
+    settlement: z.int().min(1).nullable(),
+    result: json.optional(),
+    error: z.string().nullable(),
+  })
+  .refine(
+    (each) => (each.settlement === null) === ['held', 'admitted', 'executing'].includes(each.state),
+    'a settled ticket has its place among the settlements, an open one has none',
+  )
+const snapshotSchema = z.strictObject({
+  format: z.literal('lockstep.snapshot'),
+  version: z.literal(1),
+  playbook: z.strictObject({ id: z.string(), version: z.string() }),
+  recordViolations: z.boolean(),
+  state: z.strictObject({
+    semantics: z.literal(semantics),
+    playbook: z.string(),
+    inputs: jsonObject,
+    enforced: z.boolean(),
+    finishAttempts: count,
+    startedAt: time,
+    clock: time,
+    ended: z.enum(['succeeded', 'incomplete', 'failed']).nullable(),
+    message: z.string().nullable(),
+    activations: z.array(activation),
+    previous: z.array(activation),
+    tickets: z.array(ticket),
+    toJudge: z.array(z.string()),
+    timed: z.array(z.string()),
+    settlements: count,
+    totalToolCalls: count,
+    unadmittedCalls: count,
+    iterations: count,
+    finishRefusals: count,
+    errors: z.array(z.string()),
+    violations: z.array(
+      z.strictObject({
+        code,
+        step: z.string().nullable(),
+        tool: z.string(),
+        message: z.string(),
+        at: time,
+        blocked: z.boolean(),
+      }),
+    ),
+    violationsDropped: count,
+  }),
+})
+
+/** Puts a run down. */
+export function takeSnapshot(state: RunState, recordViolations: boolean): EnforcerSnapshot {
+  const { id, version } = state.compiled.playbook
+  return {
+    format: 'lockstep.snapshot',
+    version: 1,
+    playbook: { id, version },
+    recordViolations,
+    state: writeState(state),
+  }
+}
+
+/**
+ * Takes a run up again. Throws `invalid_snapshot` for what is no snapshot, and `playbook_mismatch` for a run of another
+ * playbook version unless that is asked for.
+ */
+export function readSnapshot(
+  compiled: CompiledPlaybook,
+  snapshot: unknown,
+  acceptOtherVersion: boolean,
+): { readonly state: RunState; readonly recordViolations: boolean } {
+  const { success, data, error } = snapshotSchema.safeParse(snapshot)
+  if (!success) {
+    const [issue] = error.issues
+    const place = issue === undefined ? '' : ` at ${issue.path.join('.') || 'the top'}: ${issue.message}`
+    throw new LockstepError('invalid_snapshot', `This is not a snapshot of a run${place}.`)
+  }
+  if (data.state.playbook !== compiled.digest && !acceptOtherVersion) {
+    const { id, version } = compiled.playbook
+    throw new LockstepError(
+      'playbook_mismatch',
+      `The snapshot was taken under ${data.playbook.id} ${data.playbook.version}, which differs from ${id} ${version} as given.`,
+      {
+        hint: 'Restore with the playbook it was taken under, or pass acceptOtherVersion to carry it over on purpose.',
+      },
+    )
+  }
+  return { state: readState(compiled, data.state as RunStateJson), recordViolations: data.recordViolations }
+}

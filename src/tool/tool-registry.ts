@@ -1,0 +1,47 @@
+import { nearestName } from '../shared/nearest-name.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import type { Tool } from './tool.ts'
+
+/** The tools of a run, by name. There is one for each name. */
+export class ToolRegistry implements Iterable<Tool> {
+  readonly #tools = new Map<string, Tool>()
+
+  /** Throws `duplicate_tool` if two share a name. */
+  constructor(tools: Iterable<Tool> = []) {
+    for (const tool of tools) this.add(tool)
+  }
+
+  /** Adds a tool. Throws `duplicate_tool` if its name is taken. */
+  add(tool: Tool): void {
+    if (this.#tools.has(tool.name)) {
+      throw new LockstepError('duplicate_tool', `There is a tool '${tool.name}' already.`, {
+        hint: 'Give one of the two another name, or leave one out.',
+      })
+    }
+    this.#tools.set(tool.name, tool)
+  }
+
+  /** The tool with the name, or null. */
+  get(name: string): Tool | null {
+    return this.#tools.get(name) ?? null
+  }
+
+  /** Says whether there is a tool with the name. */
+  has(name: string): boolean {
+    return this.#tools.has(name)
+  }
+
+  /** The names, in the order in which the tools were added. */
+  get names(): string[] {
+    return [...this.#tools.keys()]
+  }
+
+  /** The name that was probably meant, or null. */
+  nearest(name: string): string | null {
+    return nearestName(name, this.#tools.keys())
+  }
+
+  [Symbol.iterator](): Iterator<Tool> {
+    return this.#tools.values()
+  }
+}
