@@ -77,9 +77,11 @@ export async function runTurn(
   const outcomes: CallOutcome[] = []
   let stopped: string | null = null
   for (let at = 0; at < calls.length;) {
-    const batch = [calls[at]!]
-    const reads = riskOf(batch[0], tools) === 'read'
-    while (reads && riskOf(calls[at + batch.length], tools) === 'read') batch.push(calls[at + batch.length]!)
+    const reads = riskOf(calls[at]!, tools) === 'read'
+    const next = reads
+      ? calls.findIndex((call, index) => index > at && riskOf(call, tools) !== 'read')
+      : at + 1
+    const batch = calls.slice(at, next === -1 ? calls.length : next)
     at += batch.length
     if (stopped !== null && !reads) {
       outcomes.push(notExecuted(batch[0]!, stopped))
@@ -180,8 +182,8 @@ function proposal(call: CallToRun): { tool: string; arguments?: unknown; callId?
   }
 }
 
-function riskOf(call: CallToRun | undefined, tools: ToolRegistry | null): Risk | null {
-  return call === undefined ? null : (call.risk ?? tools?.get(call.tool)?.risk ?? 'irreversible')
+function riskOf(call: CallToRun, tools: ToolRegistry | null): Risk {
+  return call.risk ?? tools?.get(call.tool)?.risk ?? 'irreversible'
 }
 
 function notExecuted(call: CallToRun, why: string): CallOutcome {
