@@ -40,7 +40,7 @@ function readWord(source: string, start: number): string | null {
 function afterWord(source: string, start: number, name: string): Token {
   const end = start + name.length
   const quote = source[end]
-  if ((quote === '"' || quote === "'") && name.length <= 2) {
+  if ((quote === '"' || quote === "'") && /^(?:[rbuf]|rb|br|rf|fr)$/i.test(name)) {
     if (name === 'f') return { kind: 'text-start', quote, start, end: end + 1 }
     throw new SyntaxFailure(
       'unsupported_syntax',
