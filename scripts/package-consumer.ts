@@ -1,7 +1,7 @@
 /** What a user writes first; it is run, and type-checked against the published types. */
 export const consumerProgram = `
 import { loadPlaybook, PlaybookEnforcer, type EnforcementResult } from 'lockstep'
-const playbook = await loadPlaybook({ name: 'greet', steps: [{ id: 'look', description: 'Look.', expected_tools: ['look'] }] })
+const playbook = await loadPlaybook({ id: 'greet', name: 'Greet', steps: [{ id: 'look', description: 'Look.', expected_tools: ['look'] }] })
 const result: EnforcementResult = PlaybookEnforcer.fromPlaybook(playbook).validateToolCall('leave')
 if (result.allowed) throw new Error('a tool that no step names was allowed')
 `

@@ -42,7 +42,7 @@ export const folderRules: FolderRules = {
   packages: {
     shared: ['@noble/hashes', '@cfworker/json-schema'],
     document: ['yaml'],
-    playbook: ['zod', '@cfworker/json-schema'],
+    playbook: ['zod'],
   },
   backends: ['engine', 'journal', 'adapter'],
   assemblers: ['app.ts', 'index.ts', 'testing'],
