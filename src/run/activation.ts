@@ -30,7 +30,7 @@ export interface Activation {
   /** Tickets nobody has accounted for yet: in flight or of unknown outcome. */
   open: number
   /** The named tools that succeeded, each once. */
-  readonly succeededTools: Set<string>
+  readonly succeededTools: string[]
   /** Succeeded calls of named tools. */
   successes: number
   /** The results of all succeeded calls, in order of settlement. */
@@ -60,7 +60,7 @@ export function createActivation(step: number, visit: number, keywords: readonly
     tickets: [],
     used: 0,
     open: 0,
-    succeededTools: new Set(),
+    succeededTools: [],
     successes: 0,
     results: [],
     missingKeywords: keywords,

@@ -7,7 +7,7 @@ import type { Ticket } from './ticket.ts'
 export function credit(step: CompiledStep, activation: Activation, ticket: Ticket): void {
   if (step.tools.has(ticket.tool)) {
     activation.successes++
-    activation.succeededTools.add(ticket.tool)
+    if (!activation.succeededTools.includes(ticket.tool)) activation.succeededTools.push(ticket.tool)
   }
   activation.results.push(ticket.result === undefined ? null : ticket.result)
   if (activation.missingKeywords.length === 0 || ticket.result === undefined) return

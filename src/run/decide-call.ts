@@ -59,12 +59,10 @@ function admission(
   observed: DenialCode | null,
   at: number,
 ): readonly RunEvent[] {
-  const ticket = `t${state.tickets.length + 1}`
   const admitted: RunEvent = {
     type: 'tool.admitted',
     at,
-    ticket,
-    callId: request.callId ?? ticket,
+    callId: request.callId ?? freshCallId(state),
     tool: request.tool,
     args: request.args,
     step: owner.step?.id ?? null,
@@ -84,7 +82,9 @@ function admission(
 }
 
 function judge(state: RunState, request: CallRequest, facts: Facts, at: number): Verdict {
-  if (!toolName.test(request.tool)) return deny('invalid_tool_name')
+  // A name that the playbook uses has been checked already.
+  if (!state.compiled.stepsByTool.has(request.tool) && !toolName.test(request.tool))
+    return deny('invalid_tool_name')
   if (facts.malformed != null) return deny('invalid_arguments', facts.malformed)
   if (request.callId !== null && state.byCallId.has(request.callId))
     return deny('duplicate_call', request.callId)
@@ -144,6 +144,14 @@ function requirementProblem(
   return value instanceof ExpressionError
     ? `${requirement.require.source} (${value.message})`
     : requirement.require.source
+}
+
+/** A caller may have used any id, so the next free one is looked for. */
+function freshCallId(state: RunState): string {
+  for (let number = state.tickets.length + 1; ; number++) {
+    const id = `call-${number}`
+    if (!state.byCallId.has(id)) return id
+  }
 }
 
 function deny(code: DenialCode, detail: string | null = null): Denial {

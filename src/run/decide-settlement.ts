@@ -21,10 +21,10 @@ export function decideSettlement(state: RunState, request: SettleRequest, facts:
     {
       type: 'tool.settled',
       at,
-      ticket: ticket.id,
+      callId: ticket.callId,
       outcome: request.outcome,
-      ...(request.result === undefined ? {} : { result: request.result }),
-      ...(request.error === undefined ? {} : { error: request.error }),
+      result: request.result,
+      error: request.error,
     },
   ]
 }

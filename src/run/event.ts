@@ -21,7 +21,6 @@ export type RunEvent = { readonly at: number } & (
     }
   | {
       readonly type: 'tool.admitted'
-      readonly ticket: string
       readonly callId: string
       readonly tool: string
       readonly args: JsonObject | null
@@ -41,10 +40,10 @@ export type RunEvent = { readonly at: number } & (
     }
   | {
       readonly type: 'tool.settled'
-      readonly ticket: string
+      readonly callId: string
       readonly outcome: Outcome
-      readonly result?: Json
-      readonly error?: string
+      readonly result?: Json | undefined
+      readonly error?: string | undefined
     }
   | {
       readonly type: 'tool.unadmitted'

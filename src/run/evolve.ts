@@ -128,7 +128,6 @@ function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
   const index = event.step === null ? null : positionOf(state, event.step)
   const activation = index === null ? null : activationOf(state, index)
   const ticket: Ticket = {
-    id: event.ticket,
     callId: event.callId,
     tool: event.tool,
     args: event.args,
@@ -160,8 +159,8 @@ function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
 }
 
 function settle(state: RunState, event: EventOf<'tool.settled'>): void {
-  const ticket = state.tickets[Number(event.ticket.slice(1)) - 1]
-  invariant(ticket !== undefined && ticket.id === event.ticket, `no ticket ${event.ticket}`)
+  const ticket = state.byCallId.get(event.callId)
+  invariant(ticket !== undefined, `no call ${event.callId}`)
   const before = ticket.state
   ticket.state = event.outcome
   ticket.settledAt = event.at

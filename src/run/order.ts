@@ -78,11 +78,16 @@ function isPassable(state: RunState, step: CompiledStep): boolean {
 export function insertSorted(list: number[], index: number): void {
   let at = list.length
   while (at > 0 && list[at - 1]! > index) at--
-  if (list[at - 1] !== index) list.splice(at, 0, index)
+  if (list[at - 1] === index) return
+  if (at === list.length) list.push(index)
+  else list.splice(at, 0, index)
 }
 
 /** Takes an item out of a list, if it is there. */
 export function removeFrom<Item>(list: Item[], item: Item): void {
   const at = list.indexOf(item)
-  if (at !== -1) list.splice(at, 1)
+  if (at === -1) return
+  if (at === list.length - 1) list.pop()
+  else if (at === 0) list.shift()
+  else list.splice(at, 1)
 }

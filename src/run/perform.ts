@@ -82,8 +82,7 @@ function settleDown(state: RunState, now: number, events: RunEvent[]): void {
     }
     if (consequences.length > 0) continue
     // Everything was looked at and nothing follows, until another event says where to look again.
-    for (const index of state.toWeigh) state.activations[index]!.dirty = false
-    state.toWeigh.length = 0
+    while (state.toWeigh.length > 0) state.activations[state.toWeigh.pop()!]!.dirty = false
     return
   }
 }

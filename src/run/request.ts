@@ -14,8 +14,8 @@ export type RunRequest =
       readonly callId: string | null
       readonly tool: string
       readonly outcome: Outcome
-      readonly result?: Json
-      readonly error?: string
+      readonly result?: Json | undefined
+      readonly error?: string | undefined
     }
   | {
       readonly type: 'complete'

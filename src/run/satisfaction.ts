@@ -12,7 +12,7 @@ export function hasEvidence(state: RunState, step: CompiledStep, activation: Act
       return true
     case 'tools':
       return completion.need === 'all'
-        ? activation.succeededTools.size === step.tools.size
+        ? activation.succeededTools.length === step.tools.size
         : activation.successes >= completion.need
     case 'condition':
       return holds(state, completion.condition, activation)
@@ -41,7 +41,7 @@ export function missingEvidence(state: RunState, step: CompiledStep, activation:
   if (completion.kind === 'condition') return [`complete_when does not hold: ${completion.condition.source}`]
   if (completion.kind !== 'tools') return []
   if (completion.need === 'all') {
-    const left = [...step.tools].filter((tool) => !activation.succeededTools.has(tool))
+    const left = [...step.tools].filter((tool) => !activation.succeededTools.includes(tool))
     return [`still to succeed: ${left.join(', ')}`]
   }
   return [`${activation.successes} of ${completion.need} calls have succeeded`]

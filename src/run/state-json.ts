@@ -180,17 +180,14 @@ function readTickets(
   tickets: readonly TicketJson[],
   position: (id: string) => number,
 ): void {
-  for (const [at, json] of tickets.entries()) {
+  for (const json of tickets) {
     const ticket: Ticket = {
       result: undefined,
       ...json,
       step: json.step === null ? null : position(json.step),
     }
-    if (ticket.id !== `t${at + 1}` || state.byCallId.has(ticket.callId)) {
-      throw new LockstepError(
-        'invalid_snapshot',
-        `The snapshot's ticket ${ticket.id} is out of place or there twice.`,
-      )
+    if (state.byCallId.has(ticket.callId)) {
+      throw new LockstepError('invalid_snapshot', `The snapshot has the call '${ticket.callId}' twice.`)
     }
     state.tickets.push(ticket)
     state.byCallId.set(ticket.callId, ticket)
@@ -220,7 +217,7 @@ function visitOf(state: RunState, ticket: Ticket): Activation | null {
   if (found === undefined) {
     throw new LockstepError(
       'invalid_snapshot',
-      `The snapshot's ticket ${ticket.id} belongs to no visit of its step.`,
+      `The snapshot's call '${ticket.callId}' belongs to no visit of its step.`,
     )
   }
   return found

@@ -9,7 +9,7 @@ export type TicketState = 'held' | 'admitted' | 'executing' | Outcome
 
 /** The permission for exactly one call, and the record of how it ended. */
 export interface Ticket {
-  readonly id: string
+  /** Unique within the run. */
   readonly callId: string
   readonly tool: string
   readonly args: JsonObject | null

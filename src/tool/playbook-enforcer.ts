@@ -135,8 +135,8 @@ export class PlaybookEnforcer {
       callId: outcome.callId ?? null,
       tool,
       outcome: outcome.outcome ?? 'succeeded',
-      ...(reading === null ? {} : { result: reading.value }),
-      ...(outcome.error === undefined ? {} : { error: outcome.error }),
+      result: reading?.value,
+      error: outcome.error,
     })
   }
 

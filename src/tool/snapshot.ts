@@ -44,7 +44,6 @@ const activation = z.strictObject({
 })
 const ticket = z
   .strictObject({
-    id: z.string(),
     callId: z.string(),
     tool: z.string(),
     args: jsonObject.nullable(),
