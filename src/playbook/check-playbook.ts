@@ -7,37 +7,51 @@ import { type Problem, reportInto } from '../document/problem.ts'
 import { readValue } from '../document/read-value.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import type { Json } from '../shared/json.ts'
+import { checkConditions } from './check-conditions.ts'
+import type { CheckContext } from './check-context.ts'
+import { checkInputs } from './check-inputs.ts'
 import { checkKeys } from './check-keys.ts'
+import { checkOrder } from './check-order.ts'
+import { checkSchemas } from './check-schemas.ts'
 import { checkShape } from './check-shape.ts'
-import {
-  type CheckedPlaybookFile,
-  type CheckedStepFile,
-  playbookSchema,
-  stepSchema,
-} from './playbook-schema.ts'
+import { checkSteps } from './check-steps.ts'
+import { checkTools } from './check-tools.ts'
 import { draftPlaybook } from './playbook-draft.ts'
-import { writeOutPlaybook, writeOutStep } from './write-out.ts'
+import { type CheckedPlaybookFile, type CheckedStepFile, playbookSchema } from './playbook-schema.ts'
 import { type Spelling, Wording } from './wording.ts'
+import { writeOutPlaybook, writeOutStep } from './write-out.ts'
 
 /** What a check may know besides the playbook. */
 export type CheckOptions = {
   /** The tools that exist; when given, a step may expect no others. */
-  readonly tools?: readonly string[]
+  readonly tools?: readonly string[] | undefined
 }
 
-/** Judges a playbook in the spelling of files; the file is null when there are errors. */
+const checks: readonly ((context: CheckContext) => void)[] = [
+  checkSteps,
+  checkOrder,
+  checkInputs,
+  checkTools,
+  checkSchemas,
+  checkConditions,
+]
+
+/** Judges a playbook; the file is null when there are errors. Never throws. */
 export function checkPlaybook(
   value: Json,
-  options: CheckOptions & { readonly spelling?: Spelling } = {},
+  options: CheckOptions & { readonly spelling?: Spelling; readonly alone?: boolean } = {},
 ): { file: CheckedPlaybookFile | null; problems: readonly Problem[] } {
-  const { spelling = 'file' } = options
+  const { spelling = 'file', alone = false, tools } = options
   const problems: Problem[] = []
   const report = reportInto(problems)
   const wording = new Wording(value, spelling)
   const known = checkKeys(value, playbookSchema, { spelling, report, wording })
-  const broken = checkShape(known, playbookSchema, { report, wording })
-  const draft = draftPlaybook(known, broken)
-  const failed = draft === null || problems.some((problem) => problem.severity === 'error')
+  const draft = draftPlaybook(known, checkShape(known, playbookSchema, { report, wording }))
+  if (draft !== null) {
+    const context = { draft, report, wording, alone, tools: tools === undefined ? null : new Set(tools) }
+    for (const check of checks) check(context)
+  }
+  const failed = problems.some((problem) => problem.severity === 'error')
   return {
     file: failed ? null : draft,
     problems: problems.map((problem) => ({ ...problem, path: wording.path(problem.path) })),
@@ -48,16 +62,13 @@ export function checkPlaybook(
 export function checkPlaybookDefinition(
   definition: unknown,
   replace: (value: object) => unknown,
-  options: CheckOptions = {},
 ): { file: CheckedPlaybookFile | null; diagnostics: readonly Diagnostic[] } {
-  const problems: Problem[] = []
-  const value = readValue(definition, reportInto(problems), replace)
-  const checked = checkPlaybook(writeOutPlaybook(value ?? null), { ...options, spelling: 'code' })
-  problems.push(...checked.problems)
-  const failed = problems.some((problem) => problem.severity === 'error')
+  const unreadable: Problem[] = []
+  const value = readValue(definition, reportInto(unreadable), replace)
+  const { file, problems } = checkPlaybook(writeOutPlaybook(value ?? null), { spelling: 'code' })
   return {
-    file: failed ? null : checked.file,
-    diagnostics: problems.map((problem) => diagnosticWithoutPlace(problem)),
+    file: unreadable.length > 0 ? null : file,
+    diagnostics: [...unreadable, ...problems].map((problem) => diagnosticWithoutPlace(problem)),
   }
 }
 
@@ -66,17 +77,13 @@ export function checkStepDefinition(definition: unknown): {
   file: CheckedStepFile | null
   diagnostics: readonly Diagnostic[]
 } {
-  const problems: Problem[] = []
-  const report = reportInto(problems)
-  const value = writeOutStep(readValue(definition, report) ?? null)
-  const wording = new Wording(value, 'code', 'step')
-  const known = checkKeys(value, stepSchema, { spelling: 'code', report, wording })
-  const broken = checkShape(known, stepSchema, { report, wording })
-  const failed = broken.length > 0 || problems.length > 0
+  const unreadable: Problem[] = []
+  const step = writeOutStep(readValue(definition, reportInto(unreadable)) ?? null)
+  const playbook = { id: 'alone', name: 'alone', steps: [step] }
+  const { file, problems } = checkPlaybook(playbook, { spelling: 'code', alone: true })
+  const inside = problems.map((problem) => ({ ...problem, path: problem.path.slice(2) }))
   return {
-    file: failed ? null : stepSchema.parse(known),
-    diagnostics: problems.map((problem) =>
-      diagnosticWithoutPlace({ ...problem, path: wording.path(problem.path) }),
-    ),
+    file: unreadable.length > 0 ? null : (file?.steps[0] ?? null),
+    diagnostics: [...unreadable, ...inside].map((problem) => diagnosticWithoutPlace(problem)),
   }
 }

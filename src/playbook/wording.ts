@@ -19,12 +19,10 @@ const madeUp: ReadonlySet<string | number> = new Set([
 export class Wording {
   readonly #root: Json
   readonly #spelling: Spelling
-  readonly #kind: 'playbook' | 'step'
 
-  constructor(root: Json, spelling: Spelling, kind: 'playbook' | 'step' = 'playbook') {
+  constructor(root: Json, spelling: Spelling) {
     this.#root = root
     this.#spelling = spelling
-    this.#kind = kind
   }
 
   /** A key, quoted. */
@@ -44,7 +42,7 @@ export class Wording {
   /** What lies at the path, in words: a key of a step, a step, the playbook. */
   place(path: DocumentPath): string {
     const owner = this.owner(path)
-    const inside = this.path(path).slice(ownerLength(path, this.#kind))
+    const inside = this.path(path).slice(ownerLength(path))
     // An item of a list is named by its list: "`hints` must be a list of strings".
     const keys = inside.filter((part) => typeof part === 'string')
     if (keys.length === 0) return owner
@@ -54,10 +52,10 @@ export class Wording {
   /** The step, the rule or the playbook that the path lies in. */
   owner(path: DocumentPath): string {
     const [list, index] = path
-    if (this.#kind === 'playbook' && typeof index === 'number' && (list === 'steps' || list === 'rules')) {
+    if (typeof index === 'number' && (list === 'steps' || list === 'rules')) {
       return list === 'steps' ? this.step(index) : `rule ${index + 1}`
     }
-    return `the ${this.#kind}`
+    return 'the playbook'
   }
 
   /** A step by its id, or by its number when it has none. */
@@ -67,10 +65,8 @@ export class Wording {
   }
 }
 
-function ownerLength(path: DocumentPath, kind: 'playbook' | 'step'): number {
-  return kind === 'playbook' && (path[0] === 'steps' || path[0] === 'rules') && typeof path[1] === 'number'
-    ? 2
-    : 0
+function ownerLength(path: DocumentPath): number {
+  return (path[0] === 'steps' || path[0] === 'rules') && typeof path[1] === 'number' ? 2 : 0
 }
 
 /** The own member of a value, whatever the value is. */

@@ -1,0 +1,38 @@
+import type { DocumentPath } from '../document/diagnostic.ts'
+import type { Report } from '../document/problem.ts'
+import type { PlaybookDraft, StepDraft } from './playbook-draft.ts'
+import type { Wording } from './wording.ts'
+
+/** What every check of a playbook is given. */
+export type CheckContext = {
+  readonly draft: PlaybookDraft
+  readonly report: Report
+  readonly wording: Wording
+  /** The tools that exist, when that is known. */
+  readonly tools: ReadonlySet<string> | null
+  /** Whether a step is judged without the playbook it will belong to. */
+  readonly alone: boolean
+}
+
+/** The path of a key of a step. */
+export function stepPath(step: StepDraft, ...path: DocumentPath): DocumentPath {
+  return ['steps', step.index, ...path]
+}
+
+/** The tools a step names; `*` names none. */
+export function namedTools(step: StepDraft): ReadonlySet<string> {
+  return new Set(step.expected_tools.filter((tool) => tool !== '*'))
+}
+
+/** The tools that the steps name, or null when that is not known or tools that no step names may be called. */
+export function closedTools({ draft, alone }: CheckContext): ReadonlySet<string> | null {
+  const open = draft.allow_extra_tools || draft.broken('allow_extra_tools') || draft.broken('steps') || alone
+  if (open || draft.steps.some((step) => step.broken('expected_tools') || step.expected_tools.includes('*')))
+    return null
+  return new Set(draft.steps.flatMap((step) => step.expected_tools))
+}
+
+/** "did you mean …?", or nothing when no name is near. */
+export function didYouMean(nearest: string | null): { suggestion: string | null } {
+  return { suggestion: nearest === null ? null : `did you mean \`${nearest}\`?` }
+}

@@ -1,0 +1,112 @@
+import { type CheckContext, namedTools, stepPath } from './check-context.ts'
+import type { StepDraft } from './playbook-draft.ts'
+
+/** Reports what is wrong with steps by themselves: ids, tools named twice, and steps that could never be complete. */
+export function checkSteps(context: CheckContext): void {
+  checkIds(context)
+  for (const step of context.draft.steps) {
+    if (step.broken('expected_tools')) continue
+    checkToolList(step, context)
+    checkArguments(step, context)
+    checkCompletion(step, context)
+  }
+}
+
+function checkIds({ draft, report, wording }: CheckContext): void {
+  const first = new Map<string, number>()
+  for (const step of draft.steps) {
+    if (step.broken('id')) continue
+    const earlier = first.get(step.id)
+    if (earlier === undefined) first.set(step.id, step.index)
+    else {
+      const message = `duplicate step ${wording.key('id')} \`${step.id}\`: steps ${earlier + 1} and ${step.index + 1} share it`
+      report('duplicate_step', stepPath(step, 'id'), message)
+    }
+  }
+}
+
+function checkToolList(step: StepDraft, { report, wording }: CheckContext): void {
+  step.expected_tools.forEach((tool, index) => {
+    if (step.expected_tools.indexOf(tool) === index) return
+    const path = stepPath(step, 'expected_tools', index)
+    report('duplicate_item', path, `${wording.place(path)} names \`${tool}\` twice`)
+  })
+}
+
+function checkArguments(step: StepDraft, { draft, report, wording }: CheckContext): void {
+  const expected = new Set(step.expected_tools)
+  for (const tool of step.broken('arguments') ? [] : Object.keys(step.arguments)) {
+    // An extra is a tool that no step names, so `*` reaches those only.
+    const isExtra = expected.has('*') && draft.steps.every((other) => !other.expected_tools.includes(tool))
+    if (expected.has(tool) || isExtra) continue
+    report(
+      'unexpected_arguments',
+      stepPath(step, 'arguments', tool),
+      `${wording.step(step.index)} has ${wording.key('arguments')} for \`${tool}\`, which it does not expect`,
+      {
+        at: 'key',
+        suggestion: `add it to ${wording.key('expected_tools')}, or make it a rule of the playbook`,
+      },
+    )
+  }
+}
+
+function checkCompletion(step: StepDraft, context: CheckContext): void {
+  if (step.broken('complete_when') || step.broken('validation')) return
+  const { report, wording } = context
+  const tools = namedTools(step).size
+  const { complete_when: completion, validation } = step
+  const name = wording.step(step.index)
+  const never = (key: string, message: string) =>
+    report(
+      'impossible_completion',
+      stepPath(step, ...key.split('.')),
+      `${name} can never be complete: ${message}`,
+    )
+
+  const counts = completion === 'all' || completion === 'any' || typeof completion === 'number'
+  if (counts && tools === 0) {
+    never(
+      'complete_when',
+      `${wording.key('complete_when')} is ${completion}, and ${wording.key('expected_tools')} names no tool`,
+    )
+    return
+  }
+  if (typeof completion === 'number' && completion > tools) {
+    never(
+      'complete_when',
+      `${wording.key('complete_when')} asks for ${completion} tools, and there are ${tools}`,
+    )
+    return
+  }
+  const minimum = validation.min_tool_calls ?? 0
+  if (tools === 0 && minimum > 0) {
+    never(
+      'validation.min_tool_calls',
+      `${wording.key('min_tool_calls')} is ${minimum}, and there is no tool to call`,
+    )
+  }
+  if (tools === 0 && (validation.required_result_keywords ?? []).length > 0) {
+    never(
+      'validation.required_result_keywords',
+      'the keywords are looked for in the results of its tools, and it has none',
+    )
+  }
+  checkCap(step, tools, minimum, context)
+}
+
+function checkCap(step: StepDraft, tools: number, minimum: number, { report, wording }: CheckContext): void {
+  const { max_tool_calls: cap, complete_when: completion } = step
+  if (cap === null || step.broken('max_tool_calls') || step.broken('on_limit') || tools === 0) return
+  const asked = completion === 'any' ? 1 : typeof completion === 'number' ? completion : tools
+  const byCompletion =
+    completion === 'all' || completion === 'any' || completion === null || typeof completion === 'number'
+  // With `advance`, reaching the cap is a way on, so only what validation asks for must fit below it.
+  const needed = Math.max(minimum, byCompletion && step.on_limit !== 'advance' ? asked : 0)
+  if (cap >= needed) return
+  report(
+    'cap_too_low',
+    stepPath(step, 'max_tool_calls'),
+    `${wording.key('max_tool_calls')} of ${wording.step(step.index)} is ${cap}, but completing the step takes at least ${needed} ${needed === 1 ? 'call' : 'calls'}`,
+  )
+}

@@ -1,0 +1,49 @@
+import { nearestName } from '../shared/nearest-name.ts'
+import { type CheckContext, closedTools, didYouMean, stepPath } from './check-context.ts'
+import { matchesName } from './match-name.ts'
+
+/** Reports tools that do not exist, rules that bind no tool, and a limit on extras where there are none. */
+export function checkTools(context: CheckContext): void {
+  const { draft, report, wording, tools, alone } = context
+  if (tools !== null) {
+    for (const step of draft.steps) {
+      step.expected_tools.forEach((tool, index) => {
+        if (tool === '*' || tools.has(tool)) return
+        const message = `${wording.step(step.index)} expects the tool \`${tool}\`, which does not exist`
+        report(
+          'unknown_tool',
+          stepPath(step, 'expected_tools', index),
+          message,
+          didYouMean(nearestName(tool, tools)),
+        )
+      })
+    }
+  }
+  if (alone) return
+  const callable = closedTools(context) ?? tools
+  if (callable === null || draft.broken('rules')) return
+  draft.rules.forEach((rule, index) => {
+    if ([...callable].some((tool) => matchesName(rule.tool, tool))) return
+    report(
+      'unmatched_rule',
+      ['rules', index, 'tool'],
+      `rule ${index + 1} is for \`${rule.tool}\`, and no tool of the playbook has such a name`,
+      {
+        severity: 'warning',
+        ...didYouMean(nearestName(rule.tool, callable)),
+      },
+    )
+  })
+  if (draft.max_extra_calls !== null && closedTools(context) !== null && !draft.broken('max_extra_calls')) {
+    report(
+      'no_effect',
+      ['max_extra_calls'],
+      `${wording.key('max_extra_calls')} has no effect: no extra tool may be called`,
+      {
+        severity: 'warning',
+        at: 'key',
+        suggestion: `set ${wording.key('allow_extra_tools')}, or remove it`,
+      },
+    )
+  }
+}
