@@ -17,9 +17,9 @@ export type Predecessors =
   | { readonly kind: 'step'; readonly index: number }
   | { readonly kind: 'all' | 'any'; readonly of: readonly Predecessors[] }
 
-/** When a step's evidence is complete; `declared` asks for a declaration besides. */
+/** When a step's evidence is complete: so many of its tools have succeeded; `declared` asks for a declaration besides. */
 export type Completion =
-  | { readonly kind: 'tools'; readonly need: 'all' | number; readonly declared: boolean }
+  | { readonly kind: 'tools'; readonly need: number; readonly declared: boolean }
   | { readonly kind: 'declared' }
   | { readonly kind: 'condition'; readonly condition: Condition }
 
@@ -224,12 +224,15 @@ function completionOf(
   const given = step.completeWhen
   if (given === null) {
     // A step that names tools and admits extras has no natural end: it needs both its tools and a declaration.
-    return tools.size === 0 ? { kind: 'declared' } : { kind: 'tools', need: 'all', declared: admitsExtras }
+    return tools.size === 0
+      ? { kind: 'declared' }
+      : { kind: 'tools', need: tools.size, declared: admitsExtras }
   }
   if (given === 'declared') return { kind: 'declared' }
   if (typeof given === 'object')
     return { kind: 'condition', condition: condition(given.expression, 'evidence') }
-  return { kind: 'tools', need: given === 'any' ? 1 : given, declared: false }
+  const need = given === 'all' ? tools.size : given === 'any' ? 1 : given
+  return { kind: 'tools', need, declared: false }
 }
 
 function locate(after: After, positions: ReadonlyMap<string, number>): Predecessors {

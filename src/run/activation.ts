@@ -31,8 +31,6 @@ export interface Activation {
   open: number
   /** The named tools that succeeded, each once. */
   readonly succeededTools: string[]
-  /** Succeeded calls of named tools. */
-  successes: number
   /** The results of all succeeded calls, in order of settlement. */
   readonly results: Json[]
   /** Which required keywords the results have not shown yet. */
@@ -61,7 +59,6 @@ export function createActivation(step: number, visit: number, keywords: readonly
     used: 0,
     open: 0,
     succeededTools: [],
-    successes: 0,
     results: [],
     missingKeywords: keywords,
     by: null,

@@ -5,9 +5,8 @@ import type { Ticket } from './ticket.ts'
 
 /** Adds a succeeded call to its step's evidence (G6). */
 export function credit(step: CompiledStep, activation: Activation, ticket: Ticket): void {
-  if (step.tools.has(ticket.tool)) {
-    activation.successes++
-    if (!activation.succeededTools.includes(ticket.tool)) activation.succeededTools.push(ticket.tool)
+  if (step.tools.has(ticket.tool) && !activation.succeededTools.includes(ticket.tool)) {
+    activation.succeededTools.push(ticket.tool)
   }
   activation.results.push(ticket.result === undefined ? null : ticket.result)
   if (activation.missingKeywords.length === 0 || ticket.result === undefined) return

@@ -11,9 +11,7 @@ export function hasEvidence(state: RunState, step: CompiledStep, activation: Act
     case 'declared':
       return true
     case 'tools':
-      return completion.need === 'all'
-        ? activation.succeededTools.length === step.tools.size
-        : activation.successes >= completion.need
+      return activation.succeededTools.length >= completion.need
     case 'condition':
       return holds(state, completion.condition, activation)
   }
@@ -40,11 +38,9 @@ export function missingEvidence(state: RunState, step: CompiledStep, activation:
   const { completion } = step
   if (completion.kind === 'condition') return [`complete_when does not hold: ${completion.condition.source}`]
   if (completion.kind !== 'tools') return []
-  if (completion.need === 'all') {
-    const left = [...step.tools].filter((tool) => !activation.succeededTools.includes(tool))
-    return [`still to succeed: ${left.join(', ')}`]
-  }
-  return [`${activation.successes} of ${completion.need} calls have succeeded`]
+  const left = [...step.tools].filter((tool) => !activation.succeededTools.includes(tool))
+  const short = completion.need - activation.succeededTools.length
+  return [`still to succeed: ${short === left.length ? '' : `${short} of `}${left.join(', ')}`]
 }
 
 /** What a step's validation still lacks, in words; empty if nothing. */

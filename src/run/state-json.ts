@@ -12,15 +12,7 @@ import type { Violation } from './violation.ts'
 /** A visit of a step without what its tickets already say. */
 export type ActivationJson = Omit<
   Activation,
-  | 'step'
-  | 'tickets'
-  | 'used'
-  | 'open'
-  | 'succeededTools'
-  | 'successes'
-  | 'results'
-  | 'missingKeywords'
-  | 'dirty'
+  'step' | 'tickets' | 'used' | 'open' | 'succeededTools' | 'results' | 'missingKeywords' | 'dirty'
 > & { readonly step: string }
 
 /** A ticket with its step by name. */

@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import type { Row } from './measure.ts'
+
+const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] }>>> = {
+  enforcer: () => import('./enforcer.ts'),
+}
+
+const names = process.argv.slice(2).filter((argument) => argument !== '--')
+const unknown = names.find((name) => !(name in suites))
+if (unknown !== undefined) {
+  process.stderr.write(`There is no suite '${unknown}'. There are: ${Object.keys(suites).join(', ')}.\n`)
+  process.exit(2)
+}
+
+for (const name of names.length === 0 ? Object.keys(suites) : names) {
+  const rows = (await suites[name]!()).run()
+  const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length }
+  process.stdout.write(
+    `\n${name} · Node ${machine.node} · ${machine.cpu} × ${machine.cores}\n\n${table(rows)}`,
+  )
+  const file = new URL(`results/${name}.json`, import.meta.url)
+  mkdirSync(new URL('results/', import.meta.url), { recursive: true })
+  writeFileSync(
+    file,
+    `${JSON.stringify({ suite: name, at: new Date().toISOString(), machine, rows }, null, 2)}\n`,
+  )
+  process.stdout.write(`\nWritten to bench/results/${name}.json\n`)
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = [['what', 'p50', 'p99', 'goal'], ...rows.map(cells)]
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  return lines
+    .map((line) =>
+      line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))),
+    )
+    .map((line) => `  ${line.join('  ').trimEnd()}\n`)
+    .join('')
+}
+
+function cells(row: Row): string[] {
+  const number = (value: number | null) => (value === null ? '' : `${value.toPrecision(3)} ${row.unit}`)
+  const met = row.goal === null ? '' : `${row.p50 <= row.goal ? 'met' : 'MISSED'} (≤ ${row.goal} ${row.unit})`
+  return [row.what, number(row.p50), number(row.p99), met]
+}
