@@ -17,11 +17,12 @@ export type Evaluate<Host> = (values: Slots, host: Host, scope: EvaluationScope)
 /** What is known of a part's value before it runs. */
 export type StaticType = ValueKind | 'any'
 
-/** A compiled part; `constant` is there when its value is known already. */
+/** A compiled part; `constant` is there when its value is known, `place` when it is one member of a root value. */
 export interface Compiled<Host> {
   readonly evaluate: Evaluate<Host>
   readonly type: StaticType
   readonly constant?: ExpressionValue
+  readonly place?: { readonly slot: number; readonly key: string }
 }
 
 /** A use of a root name with the members read from it by fixed names. */

@@ -64,10 +64,8 @@ export function compileAccess<Host>(node: AccessNode, compilation: Compilation<H
       `${compilation.quote(node.base)} is missing`,
       node.base,
     )
-    return {
-      evaluate: readSlotMember(slot, interned(only), absent, missingAt(node, compilation)),
-      type: 'any',
-    }
+    const place = { slot, key: interned(only) }
+    return { evaluate: readPlace(place, absent, missingAt(node, compilation)), type: 'any', place }
   }
   let current = base
   for (const step of node.steps) {
@@ -98,9 +96,8 @@ function slotOf<Host>(node: NameNode, compilation: Compilation<Host>): number | 
 }
 
 /** The one read that nearly every condition makes, kept free of calls and of anything that allocates. */
-function readSlotMember<Host>(
-  slot: number,
-  key: string,
+function readPlace<Host>(
+  { slot, key }: { readonly slot: number; readonly key: string },
   absent: ExpressionError,
   missing: ExpressionError,
 ): Evaluate<Host> {

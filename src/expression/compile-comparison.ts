@@ -2,6 +2,7 @@ import type { Compilation, Compiled, Evaluate, Outcome } from './compilation.ts'
 import { ExpressionError, type SourceRange } from './expression-error.ts'
 import { isExhausted, spend, spendText, tooMuchWork, type EvaluationScope } from './expression-limit.ts'
 import { isDict, isList, kindOf, readMember, type ExpressionValue } from './expression-value.ts'
+import { fastComparison } from './fast-comparison.ts'
 import { placeOf, sameValue } from './same-value.ts'
 import type { ComparisonNode, ComparisonOperator } from './syntax-node.ts'
 
@@ -25,8 +26,10 @@ export function compileComparison<Host>(
     checkSides(operator, sides, { start: node.first.start, end: operand.end }, compilation)
   })
   if (node.rest.length === 1) {
-    const compare = comparisons[node.rest[0]!.operator]
-    return { evaluate: comparePair(operands[0]!, operands[1]!, compare, node), type: 'boolean' }
+    const { operator } = node.rest[0]!
+    const [left, right] = operands as [Compiled<Host>, Compiled<Host>]
+    const slow = comparePair(left, right, comparisons[operator], node)
+    return { evaluate: fastComparison(operator, left, right, slow), type: 'boolean' }
   }
   const evaluators = operands.map((operand) => operand.evaluate)
   return { evaluate: compareChain(evaluators, node), type: 'boolean' }

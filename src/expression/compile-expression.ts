@@ -3,7 +3,6 @@ import {
   type ExpressionCall,
   type ExpressionReference,
   type Outcome,
-  type Slots,
 } from './compilation.ts'
 import { compileNode } from './compile-node.ts'
 import type { ContextFunction } from './context-function.ts'
@@ -57,37 +56,34 @@ export function compileExpression<Host>(source: string, options: CompileOptions<
     return { expression: null, errors: compilation.errors.toSorted((a, b) => a.start - b.start) }
   }
   const finish = isCondition ? finishCondition : finishTemplate
-  const run = (values: Slots, host: Host, scope: EvaluationScope): Outcome => {
-    scope.work = expressionLimit.work
-    scope.busy = true
-    try {
-      const value = part.evaluate(values, host, scope)
-      return value === true || value === false
-        ? finishBoolean(value, node, scope)
-        : finish(value, node, scope, builds)
-    } finally {
-      scope.busy = false
-      if (locals > 0) scope.locals.fill(undefined)
-    }
-  }
+  const { evaluate } = part
   const locals = compilation.localCount
-  const newScope = (): EvaluationScope => ({ work: 0, busy: false, locals: Array.from({ length: locals }) })
-  const scope = newScope()
+  const shared = newScope(locals)
   const { references, calls } = compilation
   return {
     expression: {
       source,
       references,
       calls,
-      // A context function may evaluate the same expression again; only then is a second scope made.
-      evaluate: (values, host) => run(values, host, scope.busy ? newScope() : scope),
+      evaluate: (values, host) => {
+        // A context function may evaluate the same expression again, or throw and leave the scope busy; only then
+        // is a second scope made.
+        const scope = shared.busy ? newScope(locals) : shared
+        scope.busy = true
+        scope.work = expressionLimit.work
+        const value = evaluate(values, host, scope)
+        scope.busy = false
+        if (locals > 0) scope.locals.fill(undefined)
+        if (value === true || value === false) return isExhausted(scope) ? tooMuchWork(node) : value
+        return finish(value, node, scope, builds)
+      },
     },
     errors: [],
   }
 }
 
-function finishBoolean(value: boolean, node: SyntaxNode, scope: EvaluationScope): Outcome {
-  return isExhausted(scope) ? tooMuchWork(node) : value
+function newScope(locals: number): EvaluationScope {
+  return { work: 0, busy: false, locals: Array.from({ length: locals }) }
 }
 
 function finishCondition(value: Outcome, node: SyntaxNode): Outcome {
