@@ -1,4 +1,4 @@
-import type { Compilation, Compiled, Evaluate, Outcome } from './compilation.ts'
+import type { Compilation, Compiled, Evaluate, Outcome, StaticType } from './compilation.ts'
 import { ExpressionError, type SourceRange } from './expression-error.ts'
 import { isExhausted, spend, spendText, tooMuchWork, type EvaluationScope } from './expression-limit.ts'
 import { isDict, isList, kindOf, readMember, type ExpressionValue } from './expression-value.ts'
@@ -51,12 +51,19 @@ function checkSides<Host>(
     )
     return
   }
-  const need = `\`${operator}\` compares two numbers or two strings`
-  compilation.expect(left, range, ['number', 'string'], need)
-  compilation.expect(right, range, ['number', 'string'], need)
-  if (left.type !== 'any' && right.type !== 'any' && left.type !== right.type) {
-    compilation.report('wrong_type', `${need}, not a ${left.type} and a ${right.type}`, range)
+  const isMixed = left.type !== 'any' && right.type !== 'any' && left.type !== right.type
+  if (isMixed || !isOrdered(left.type) || !isOrdered(right.type)) {
+    compilation.report('wrong_type', notOrdered(operator, left.type, right.type), range)
   }
+}
+
+function isOrdered(type: StaticType): boolean {
+  return type === 'any' || type === 'number' || type === 'string'
+}
+
+function notOrdered(operator: string, left: string, right: string): string {
+  const [first, second] = [left, right].map((kind) => (kind === 'any' ? 'value' : kind))
+  return `\`${operator}\` compares two numbers or two strings, not a ${first} and a ${second}`
 }
 
 function comparePair<Host>(
@@ -185,6 +192,5 @@ function orderOfTexts(
     if (!spendText(scope, Math.min(left.length, right.length))) return tooMuchWork(range)
     return left < right ? -1 : left > right ? 1 : 0
   }
-  const message = `\`${operator}\` compares two numbers or two strings, not a ${kindOf(left)} and a ${kindOf(right)}`
-  return new ExpressionError('wrong_type', message, range)
+  return new ExpressionError('wrong_type', notOrdered(operator, kindOf(left), kindOf(right)), range)
 }

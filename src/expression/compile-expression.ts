@@ -1,9 +1,4 @@
-import {
-  Compilation,
-  type ExpressionCall,
-  type ExpressionReference,
-  type Outcome,
-} from './compilation.ts'
+import { Compilation, type ExpressionCall, type ExpressionReference, type Outcome } from './compilation.ts'
 import { compileNode } from './compile-node.ts'
 import type { ContextFunction } from './context-function.ts'
 import { ExpressionError } from './expression-error.ts'

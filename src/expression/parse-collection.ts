@@ -1,5 +1,7 @@
+import { expressionLimit } from './expression-limit.ts'
 import { adviceFor, foreignWords, reservedWords } from './foreign-syntax.ts'
 import type { Grammar } from './grammar.ts'
+import { SyntaxFailure } from './syntax-failure.ts'
 import type { DictNode, ForClause, NameNode, SyntaxNode } from './syntax-node.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
@@ -63,6 +65,12 @@ export function parseClauses(cursor: TokenCursor, grammar: Grammar): ForClause[]
     const tests: SyntaxNode[] = []
     while (cursor.takeWord('if')) tests.push(grammar.operand(cursor))
     if (cursor.isWord('else')) cursor.fail('a filter has no `else`; put `a if c else b` before `for`')
+    if (clauses.length >= expressionLimit.depth) {
+      throw new SyntaxFailure('expression_limit', 'the comprehension has too many loops', {
+        start,
+        end: cursor.lastEnd,
+      })
+    }
     clauses.push({ targets, source, tests, start, end: cursor.lastEnd })
   }
   return clauses

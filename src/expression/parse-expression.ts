@@ -28,7 +28,10 @@ export function parseExpression(source: string): SyntaxNode | ExpressionError {
   }
 }
 
-const grammar: Grammar = { expression: parseChoice, operand: parseOr }
+const grammar: Grammar = {
+  expression: parseChoice,
+  operand: (cursor) => cursor.nested(() => parseOr(cursor)),
+}
 
 function failAtRest(cursor: TokenCursor): never {
   const { token } = cursor
