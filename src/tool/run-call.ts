@@ -102,12 +102,6 @@ async function execute(
 ): Promise<CallOutcome> {
   const { tool } = call
   const registered = tools?.get(tool) ?? null
-  const work = call.execute ?? registered?.execute
-  if (work === undefined) {
-    throw new LockstepError('unknown_tool', `There is nothing to run for '${tool}'.`, {
-      hint: 'Pass the work as the third argument, or give the enforcer the tool.',
-    })
-  }
   // Copied once: what is judged is what is sent, whatever the caller does to its own object meanwhile (G16).
   const reading = toJson(call.arguments ?? {})
   const args = reading.problem === null ? (reading.value as JsonObject) : {}
@@ -124,6 +118,13 @@ async function execute(
     }
   }
   const callId = enforcement.callId!
+  const work = call.execute ?? registered?.execute
+  if (work === undefined) {
+    enforcer.recordToolCall(tool, { callId, outcome: 'not_executed' })
+    throw new LockstepError('unknown_tool', `There is nothing to run for '${tool}'.`, {
+      hint: 'Pass the work as the third argument, or give the enforcer the tool.',
+    })
+  }
   if (call.signal?.aborted === true) {
     enforcer.recordToolCall(tool, { callId, outcome: 'not_executed' })
     return { tool, enforcement, status: 'not_executed', error: 'it was cancelled before it began' }

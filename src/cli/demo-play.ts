@@ -1,0 +1,62 @@
+import { createInterface } from 'node:readline/promises'
+import type { Readable } from 'node:stream'
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { DemoMove } from './demo-script.ts'
+import type { DemoRun } from './demo-run.ts'
+import type { DemoView } from './demo-view.ts'
+
+const help = `You are the agent. Type one call a line, then "done" for your final answer:
+   lookup_customer customer_id=C-7
+   lookup_order order_id=ORD-42
+   refund order_id=ORD-42 customer_id=C-7 amount=30
+   notify_customer customer_id=C-7 message="All done"
+ There are also ORD-43, ORD-99 and C-8. Try to get money out that you should not get. "help", "quit".`
+
+/** Lets a person type the agent's calls. Returns when the run has ended, the input has, or the person leaves. */
+export async function playDemo(
+  run: DemoRun,
+  view: DemoView,
+  input: Readable,
+  prompt: boolean,
+): Promise<void> {
+  view.text(` ${help}`)
+  const lines = createInterface({ input, ...(prompt ? { output: process.stdout } : {}), terminal: prompt })
+  if (prompt) lines.setPrompt('agent> ')
+  lines.prompt()
+  for await (const line of lines) {
+    const typed = line.trim()
+    if (typed === 'quit' || typed === 'exit') break
+    const move = readMove(typed)
+    if (typeof move === 'string') view.text(` ${move}`)
+    else if (move !== null) await run.make(move)
+    if (run.enforcer.status !== null) break
+    lines.prompt()
+  }
+  lines.close()
+}
+
+/** What a typed line asks for; a text says what is wrong with it, null is an empty line. */
+export function readMove(line: string): DemoMove | string | null {
+  if (line === '') return null
+  if (line === 'help') return help
+  const final = /^done\b\s*(.*)$/.exec(line)
+  if (final !== null) return { kind: 'finish', message: final[1]! || 'Done.' }
+  const [tool, ...rest] = line.match(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g) ?? []
+  if (tool === undefined) return 'That cannot be read: is a quotation mark missing?'
+  const args: Record<string, Json> = {}
+  for (const part of rest) {
+    const at = part.indexOf('=')
+    if (at < 1) return `"${part}" is not an argument. Write name=value, as in order_id=ORD-42.`
+    args[part.slice(0, at)] = readArgument(part.slice(at + 1))
+  }
+  return { kind: 'call', tool, args: args as JsonObject }
+}
+
+function readArgument(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    // Not JSON: a word, as people type it.
+    return text
+  }
+}

@@ -1,0 +1,47 @@
+/** Holds AI agents to written procedures: playbooks, and the gate that enforces them. */
+export { definePlaybook } from './playbook/define-playbook.ts'
+export {
+  Playbook,
+  type PlaybookDefinition,
+  type PlaybookInput,
+  type PlaybookRule,
+} from './playbook/playbook.ts'
+export { PlaybookLoadError } from './playbook/playbook-load-error.ts'
+export { PlaybookStep, type PlaybookStepDefinition } from './playbook/playbook-step.ts'
+export type { Diagnostic } from './document/diagnostic.ts'
+export { loadPlaybook } from './source/load-playbook.ts'
+export { PlaybookLoader } from './source/playbook-loader.ts'
+
+export { PlaybookEnforcer } from './tool/playbook-enforcer.ts'
+export type {
+  EnforcerOptions,
+  FinishResult,
+  ProposedCall,
+  RecordedOutcome,
+  RestoreOptions,
+  StepSummary,
+} from './tool/enforcer-options.ts'
+export { EnforcementResult, EnforcementViolation } from './tool/enforcement-result.ts'
+export { PlaybookPlan } from './tool/playbook-plan.ts'
+export { StepExecution, type CallRecord } from './tool/step-execution.ts'
+export type { CallOutcome, CallToRun } from './tool/run-call.ts'
+export type { EnforcerSnapshot } from './tool/snapshot.ts'
+export { tool, type Risk, type Tool, type ToolContext, type ToolDefinition } from './tool/tool.ts'
+export { ToolFailure } from './tool/tool-failure.ts'
+export { ToolRegistry } from './tool/tool-registry.ts'
+
+export { compilePlaybook, type CompiledPlaybook } from './playbook/compile-playbook.ts'
+export { advance } from './run/advance.ts'
+export { decide } from './run/decide.ts'
+export { begin, evolve } from './run/evolve.ts'
+export { passTime, perform, replay, startRun, type Performance, type RunStart } from './run/perform.ts'
+export type { DenialCode } from './run/denial-code.ts'
+export type { Limit, RunEnd, RunEvent } from './run/event.ts'
+export type { Facts, RunRequest } from './run/request.ts'
+export type { RunState } from './run/state.ts'
+export { StepStatus } from './run/step-status.ts'
+export type { Outcome, TicketState } from './run/ticket.ts'
+
+export type { ErrorCode } from './shared/error-code.ts'
+export type { Json, JsonObject } from './shared/json.ts'
+export { LockstepError, type Consequence } from './shared/lockstep-error.ts'
