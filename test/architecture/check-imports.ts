@@ -37,11 +37,11 @@ function findings({ from, to }: Link, rules: FolderRules, packages: Packages): F
 }
 
 function folderFindings(from: string, file: string, rules: FolderRules): Finding[] {
-  if (isTest(file) && !isTest(from)) return [{ rule: 'test-import', message: `${file} is a test` }]
+  if (isTest(from)) return []
+  if (isTest(file)) return [{ rule: 'test-import', message: `${file} is a test` }]
   const [here, there] = [folderOf(from), folderOf(file)]
   const allowed = rules.mayImport[here] ?? []
   if (allowed === 'anything' || here === there || there === 'shared' || allowed.includes(there)) return []
-  if (isTest(from) && there === 'testing') return []
   return [{ rule: 'folder', message: `${here} may not import ${there}` }]
 }
 

@@ -26,7 +26,7 @@ export function backendOf(file: string, backends: readonly string[]): string | n
   return inside !== undefined && backends.includes(folder) ? `${folder}/${name}` : null
 }
 
-/** Tests and contract suites stay out of the package, so they may use the platform and development packages. */
+/** Tests and contract suites stay out of the package, so they may use any folder, the platform and development packages. */
 export function isTest(file: string): boolean {
   return testSuffix.test(file)
 }
