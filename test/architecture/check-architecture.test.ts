@@ -288,6 +288,8 @@ describe('names', () => {
 
   test('files are kebab-case TypeScript', () => {
     expect(breaches({ 'run/admitCall.ts': '' })).toEqual(['file-name run/admitCall.ts'])
+    expect(breaches({ 'run/admit.call.ts': '' })).toEqual(['file-name run/admit.call.ts'])
+    expect(breaches({ 'run/admit-call.limits.test.ts': '' })).toEqual([])
     expect(breaches({ 'run/table.json': '{}' })).toEqual(['file-name run/table.json'])
     expect(breaches({ 'run/globals.d.ts': '' })).toEqual(['file-name run/globals.d.ts'])
   })

@@ -29,7 +29,9 @@ export function checkFileNames(tree: SourceTree, rules: FolderRules): Violation[
       report('file-name', 'only .ts files reach the package')
       return violations
     }
-    for (const name of file.replace(isTest(file) ? /\.\w+\.ts$/ : /\.ts$/, '').split('/')) {
+    // A test may add which side of its subject it is about: `admit-call.limits.test.ts`.
+    const names = isTest(file) ? file.replace(/\.\w+\.ts$/, '').split(/[/.]/) : file.slice(0, -3).split('/')
+    for (const name of names) {
       if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name)) report('file-name', `${name} is not kebab-case`)
       if (isEmptyName(name)) report('file-name', `${name} does not say what it holds`)
     }
