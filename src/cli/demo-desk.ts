@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../shared/json-schema.ts'
 import { ToolFailure } from '../tool/tool-failure.ts'
 import { tool, type Tool } from '../tool/tool.ts'
 
@@ -21,17 +22,12 @@ const orders = new Map([
   ['ORD-99', { order_id: 'ORD-99', customer_id: 'C-7', total: 900 }],
 ])
 
+const text = { type: 'string' } as const
+
 /** Opens a shop of its own for one run. */
 export function createDemoDesk(): DemoDesk {
   const paid: { order: string; amount: number }[] = []
   const told: string[] = []
-  const text = { type: 'string' } as const
-  const input = (properties: Record<string, { readonly type: string }>) => ({
-    type: 'object',
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  })
   const tools = [
     tool<{ customer_id: string }>({
       name: 'lookup_customer',
@@ -69,6 +65,11 @@ export function createDemoDesk(): DemoDesk {
     }),
   ]
   return { tools, paid, told }
+}
+
+/** The schema of arguments that must all be there, and nothing else. */
+function input(properties: Record<string, { readonly type: string }>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
 function found<Record>(record: Record | undefined, id: string): Record {
