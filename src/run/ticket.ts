@@ -1,8 +1,10 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { DenialCode } from './denial-code.ts'
 
-/** How a call that was let through ended, as far as anyone can say. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not_executed'
+/** How a call that was let through can end, as far as anyone can say. */
+export const outcomes = ['succeeded', 'failed', 'unknown', 'not_executed'] as const
+
+export type Outcome = (typeof outcomes)[number]
 
 /** Where an admitted call stands. `unknown` is still open: it may have had an effect. */
 export type TicketState = 'held' | 'admitted' | 'executing' | Outcome

@@ -17,6 +17,7 @@ import { passTime, perform, startRun, type Performance } from '../run/perform.ts
 import type { Facts, RunRequest } from '../run/request.ts'
 import { isComplete, type RunState } from '../run/state.ts'
 import { readState, writeState } from '../run/state-json.ts'
+import { outcomes } from '../run/ticket.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import { toJson } from '../shared/to-json.ts'
@@ -37,7 +38,7 @@ import type {
 import { matchTools } from './match-tools.ts'
 import type { PlaybookPlan } from './playbook-plan.ts'
 import { readProposal } from './read-proposal.ts'
-import { recordFailure, refuseUnrecorded } from './record-failure.ts'
+import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
 import { type CallOutcome, type CallToRun, runCall, runTurn } from './run-call.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -94,10 +95,14 @@ export class PlaybookEnforcer {
   /** Judges a call and, if it is allowed, reserves its place until `recordToolCall` settles it. Never throws. */
   validateToolCall(tool: string, call: Omit<ProposedCall, 'tool'> = {}): EnforcementResult {
     if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken)
-    const { request, facts } = this.#proposal(tool, call)
-    const { answer } = this.#perform(request, facts)
-    if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken)
-    return describeAnswer(this.#state, answer, this.#recordViolations)
+    try {
+      const { request, facts } = this.#proposal(tool, call)
+      const { answer } = this.#perform(request, facts)
+      if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken)
+      return describeAnswer(this.#state, answer, this.#recordViolations)
+    } catch (error) {
+      return refuseUnjudged(tool, error)
+    }
   }
 
   /** Forecasts calls as if each succeeded, without a result, before the next. Reserves and records nothing (G5). */
@@ -105,6 +110,7 @@ export class PlaybookEnforcer {
     const state = readState(this.#state.compiled, writeState(this.#state))
     return calls.map((each) => {
       const call = typeof each === 'string' ? { tool: each } : each
+      if (this.#broken !== null) return refuseUnrecorded(call.tool, this.#broken)
       const { request, facts } = this.#proposal(call.tool, call)
       const { answer } = perform(state, request, facts)
       const result = describeAnswer(state, answer, this.#recordViolations)
@@ -117,9 +123,15 @@ export class PlaybookEnforcer {
 
   /**
    * Records how a call ended: by its id, or else the oldest open one of that name. A record that no allowed call stands
-   * behind counts, completes nothing, and is kept as a violation. Throws `invalid_value` if the result is not JSON.
+   * behind counts, completes nothing, and is kept as a violation. Throws `invalid_value` if the result is not JSON or the
+   * outcome is none.
    */
   recordToolCall(tool: string, outcome: RecordedOutcome = {}): void {
+    if (outcome.outcome !== undefined && !outcomes.includes(outcome.outcome)) {
+      throw new LockstepError('invalid_value', `'${String(outcome.outcome)}' is no outcome of a call.`, {
+        hint: `Record one of ${outcomes.join(', ')}. The call is still open.`,
+      })
+    }
     const reading = outcome.result === undefined ? null : toJson(outcome.result)
     if (reading !== null && reading.problem !== null) {
       throw new LockstepError(
@@ -167,7 +179,7 @@ export class PlaybookEnforcer {
     const step = this.currentStep
     if (step === null) return false
     const reasons = this.#refusal({ type: 'complete', by: 'host', step: step.id, result })
-    if (reasons === null) return !this.isComplete
+    if (reasons === null) return this.currentStep !== null
     throw new LockstepError('step_not_completable', `Step '${step.id}' cannot be completed: ${reasons}.`)
   }
 
@@ -217,11 +229,13 @@ export class PlaybookEnforcer {
 
   /** Lets the run notice that time has passed, where no call does it. */
   checkTime(): void {
+    if (this.#broken !== null) throw recordFailure(this.#broken)
     this.#write(passTime(this.#state, { now: this.#clock() }))
   }
 
   /** Begins the run anew: first step, no calls, no violations. */
   reset(): void {
+    if (this.#broken !== null) throw recordFailure(this.#broken)
     const { state, events } = begin(this.playbook, this.#options)
     this.#state = state
     this.#plan = null
@@ -308,7 +322,7 @@ export class PlaybookEnforcer {
   }
 
   #proposal(tool: string, call: Omit<ProposedCall, 'tool'>): ReturnType<typeof readProposal> {
-    return readProposal(String(tool), call, this.#tools, this.#clock())
+    return readProposal(tool, call, this.#tools, this.#clock())
   }
 
   /** Asks the machine for a move of a step: null if it was made, else why not. */

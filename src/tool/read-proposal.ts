@@ -6,16 +6,23 @@ import type { ToolRegistry } from './tool-registry.ts'
 
 /** Reads a call from outside: its arguments copied, and what is wrong with them as a fact, never as a throw (G1). */
 export function readProposal(
-  tool: string,
+  given: string,
   call: Omit<ProposedCall, 'tool'>,
   tools: ToolRegistry | null,
   now: number,
 ): { readonly request: Extract<RunRequest, { type: 'call' }>; readonly facts: Facts } {
+  // A caller without types may hand over anything; what is no text is no name.
+  const tool = typeof given === 'string' ? given : ''
+  const { callId } = call
+  if (callId != null && typeof callId !== 'string') {
+    const request = { type: 'call', callId: null, tool, args: null } as const
+    return { request, facts: { now, malformed: 'the call id is no text' } }
+  }
   const { args, malformed } = readArguments(call.arguments)
   const registered = tools?.get(tool) ?? null
   const problems = args === null ? [] : (registered?.checkArguments(args) ?? [])
   return {
-    request: { type: 'call', callId: call.callId ?? null, tool, args },
+    request: { type: 'call', callId: callId ?? null, tool, args },
     facts: {
       now,
       registered: tools === null ? null : registered !== null,

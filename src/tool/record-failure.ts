@@ -16,15 +16,24 @@ export function recordFailure(cause: unknown): LockstepError {
 
 /** The refusal of a call whose admission could not be written down (G16). */
 export function refuseUnrecorded(tool: string, cause: unknown): EnforcementResult {
-  const message = `'${tool}' is refused: ${recordFailure(cause).message}`
-  return new EnforcementResult({
-    allowed: false,
-    code: 'gate_error',
-    violation: new EnforcementViolation({
-      violationType: 'gate_error',
-      toolName: tool,
-      message,
-      blocked: true,
-    }),
+  return refuse(tool, `'${tool}' is refused: ${recordFailure(cause).message}`)
+}
+
+/** The refusal of a call that could not even be read, or not at this time (G1). */
+export function refuseUnjudged(tool: unknown, cause: unknown): EnforcementResult {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return refuse(
+    typeof tool === 'string' ? tool : '',
+    `The call could not be judged, so it is refused: ${why}.`,
+  )
+}
+
+function refuse(toolName: string, message: string): EnforcementResult {
+  const violation = new EnforcementViolation({
+    violationType: 'gate_error',
+    toolName,
+    message,
+    blocked: true,
   })
+  return new EnforcementResult({ allowed: false, code: 'gate_error', violation })
 }
