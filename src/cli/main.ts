@@ -1,3 +1,118 @@
-export async function main(args: string[]): Promise<void> {
-  process.stdout.write(`lockstep ${args.join(' ')}\n`)
+import { readFileSync } from 'node:fs'
+import { escapeControl } from '../document/escape-control.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import type { CommandEntry } from './command.ts'
+import { exitCode, type ExitCode } from './exit-code.ts'
+import { readFlags, unknown } from './read-flags.ts'
+import { type Terminal, processTerminal } from './terminal.ts'
+
+const demoHelp = `Usage: lockstep demo [--play]
+
+Shows what Lockstep does, in seconds and without a key or a network: an agent that keeps to a refund playbook, and one
+that tries to get around it.
+
+Options:
+  --play   you type the agent's calls
+`
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    summary: 'Watch an agent keep to a playbook, and another one try to get around it',
+    load: async () => {
+      const { runDemo } = await import('./demo-command.ts')
+      return {
+        help: demoHelp,
+        async run(args) {
+          readFlags(args, { play: 'switch' })
+          return (await runDemo(args)) === 0 ? exitCode.done : exitCode.failed
+        },
+      }
+    },
+  },
+  {
+    name: 'check',
+    summary: 'Check playbooks and show every problem with its place',
+    load: async () => (await import('./check-command.ts')).checkCommand,
+  },
+  {
+    name: 'init',
+    summary: 'Write a first playbook to start from',
+    load: async () => (await import('./init-command.ts')).initCommand,
+  },
+]
+
+/** Runs the command that the arguments name and sets the exit code of the process; never rejects. */
+export async function main(args: readonly string[]): Promise<void> {
+  const terminal = processTerminal()
+  try {
+    process.exitCode = await run(args, terminal)
+  } catch (error) {
+    process.exitCode = explain(error, terminal)
+  }
+}
+
+async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  if (name === undefined) {
+    terminal.err(overview())
+    return exitCode.usage
+  }
+  if (name === '--version' || name === '-v') {
+    terminal.out(`${version()}\n`)
+    return exitCode.done
+  }
+  const asksForHelp = name === 'help' || name === '--help' || name === '-h'
+  const subject = asksForHelp ? rest[0] : name
+  if (subject === undefined) {
+    terminal.out(overview())
+    return exitCode.done
+  }
+  const entry = commands.find((each) => each.name === subject)
+  if (entry === undefined) {
+    const words = subject.startsWith('-') ? ['--help', '--version'] : commands.map((each) => each.name)
+    throw unknown(subject.startsWith('-') ? 'option' : 'command', subject, words)
+  }
+  const command = await entry.load()
+  const beforeNames = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : undefined)
+  if (asksForHelp || beforeNames.includes('--help') || beforeNames.includes('-h')) {
+    terminal.out(command.help)
+    return exitCode.done
+  }
+  return command.run(rest, terminal)
+}
+
+function overview(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return `Lockstep keeps AI agents in step with written procedures.
+
+Usage: lockstep COMMAND [ARGUMENTS]
+
+Commands:
+${rows.join('\n')}
+
+  lockstep help COMMAND   what a command does, with examples
+  lockstep --version      the version of this program
+
+Exit codes: 0 done, 1 failed or errors found, 2 wrong usage, 3 needs input, 4 waits for approval,
+5 verification failed.
+`
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+function explain(error: unknown, terminal: Terminal): ExitCode {
+  if (!LockstepError.isInstance(error)) {
+    terminal.err(`lockstep: internal error: ${escapeControl(String((error as Error).message ?? error))}\n`)
+    return exitCode.failed
+  }
+  terminal.err(
+    `lockstep: ${escapeControl(error.message)}${error.hint === null ? '' : `, ${escapeControl(error.hint)}`}\n`,
+  )
+  if (error.code !== 'usage') return exitCode.failed
+  terminal.err('Run `lockstep help` to see how it is used.\n')
+  return exitCode.usage
 }

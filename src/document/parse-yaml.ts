@@ -51,10 +51,20 @@ export function parseYaml(text: string): ParsedText {
       suggestion: 'keep one playbook per file',
     })
   }
+  if (problems.length === 0 && isNothing(document.contents)) {
+    problems.push({ code: 'empty_document', message: 'the document is empty', span: { start: 0, end: 0 } })
+  }
   if (problems.length > 0 || document.contents === null) return { root: null, problems }
   const builder = new TreeBuilder(text)
   const root = builder.build(document.contents, 0)
   return { root, problems: builder.problems }
+}
+
+/** Comments alone, or a bare document marker, hold nothing. */
+function isNothing(contents: Node | null): boolean {
+  return (
+    contents === null || (isScalar(contents) && contents.value === null && (contents.source ?? '') === '')
+  )
 }
 
 /** The tokens of the text, or the problem that keeps it from being read further. */

@@ -4,7 +4,8 @@ import { type CheckContext, didYouMean, stepPath } from './check-context.ts'
 import { findCycles } from './find-cycles.ts'
 
 /** Reports what is wrong with the order of steps: unknown steps, circles, steps nobody gets to, two orders at once. */
-export function checkOrder({ draft, report, wording }: CheckContext): void {
+export function checkOrder({ draft, report, wording, alone }: CheckContext): void {
+  if (alone) return
   const steps = draft.steps.filter((step) => step.after !== null)
   if (draft.strict_sequence === true && steps.length > 0) {
     report(

@@ -45,7 +45,11 @@ type StepReferences<Step, Id extends string> = Step extends PlaybookStep
 
 type References<T> = NoOthers<T, PlaybookDefinition> &
   (T extends { readonly steps: infer Steps extends readonly unknown[] }
-    ? { readonly steps: { readonly [Index in keyof Steps]: StepReferences<Steps[Index], IdsOf<T>> } }
+    ? {
+        readonly steps: {
+          readonly [Index in keyof Steps]: Steps[Index] & StepReferences<Steps[Index], IdsOf<T>>
+        }
+      }
     : unknown)
 
 /**

@@ -1,0 +1,159 @@
+import type { Diagnostic } from '../document/diagnostic.ts'
+import { type DiagnosticFormat, diagnosticFormats, renderDiagnostic } from '../document/render-diagnostic.ts'
+import type { SourceDocument } from '../document/source-document.ts'
+import { diagnosticWithoutPlace } from '../document/source-document.ts'
+import { parsePlaybook } from '../playbook/parse-playbook.ts'
+import { isJsonObject } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { readSourceFile } from '../source/read-source-file.ts'
+import type { Command } from './command.ts'
+import { exitCode } from './exit-code.ts'
+import { findPlaybookFiles } from './find-playbook-files.ts'
+import { readFlags } from './read-flags.ts'
+import type { Terminal } from './terminal.ts'
+
+const help = `Usage: lockstep check FILE|DIRECTORY... [--format ${diagnosticFormats.join('|')}]
+
+Checks playbooks without running them and shows every problem with its place and what to do about it.
+Directories are searched for .yaml, .yml and .json files; those that are no playbooks are skipped and counted.
+
+Options:
+  --format pretty   for people: the line quoted, the place marked (the default)
+  --format unix     one line per problem, for editors: FILE:LINE:COLUMN: SEVERITY CODE MESSAGE
+  --format json     one JSON document, for programs
+  --format github   annotations for GitHub Actions
+
+Exit codes: 0 no errors (there may be warnings), 1 errors or nothing to check, 2 wrong usage.
+
+Examples:
+  lockstep check refund.yaml
+  lockstep check playbooks --format github
+`
+
+const mostShown = 50
+
+/** `lockstep check`: judges playbooks and shows their problems. */
+export const checkCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { names, flags } = readFlags(args, { format: { values: diagnosticFormats } })
+    if (names.length === 0) throw new LockstepError('usage', 'check needs at least one file or directory')
+    const format = (flags.get('format') ?? 'pretty') as DiagnosticFormat
+    const checked = checkAll(names)
+    if (format === 'json') writeJson(checked, terminal)
+    else writeLines(checked, format, terminal)
+    return checked.files.some((file) => file.diagnostics.some(isError)) ? exitCode.failed : exitCode.done
+  },
+}
+
+/** What was found in one place; `isPlaybook` is false for places that hold none. */
+type CheckedFile = {
+  readonly isPlaybook: boolean
+  readonly diagnostics: readonly Diagnostic[]
+  readonly document: SourceDocument | null
+}
+
+type Checked = { readonly files: readonly CheckedFile[]; readonly skipped: readonly string[] }
+
+function checkAll(names: readonly string[]): Checked {
+  const { named, inDirectories, problems } = findPlaybookFiles(names)
+  const files = problems.map((problem): CheckedFile => ({
+    isPlaybook: false,
+    diagnostics: [problem],
+    document: null,
+  }))
+  const skipped: string[] = []
+  for (const path of named) files.push(checkFile(path).file)
+  for (const [folder, paths] of inDirectories) {
+    let playbooks = 0
+    for (const path of paths) {
+      const { file, looksLikeOne } = checkFile(path)
+      if (looksLikeOne) {
+        files.push(file)
+        playbooks += 1
+      } else skipped.push(path)
+    }
+    if (playbooks === 0) {
+      const problem = diagnosticWithoutPlace(
+        { code: 'file_not_found', message: 'there is no playbook in this directory' },
+        folder,
+      )
+      files.push({ isPlaybook: false, diagnostics: [problem], document: null })
+    }
+  }
+  return { files, skipped }
+}
+
+function checkFile(path: string): { file: CheckedFile; looksLikeOne: boolean } {
+  const source = readSourceFile(path)
+  if (source.text === null) {
+    return {
+      file: { isPlaybook: true, diagnostics: [source.problem], document: null },
+      looksLikeOne: source.problem.code !== 'document_too_large',
+    }
+  }
+  const { document, diagnostics } = parsePlaybook(source.text, { format: source.format, file: path })
+  return { file: { isPlaybook: true, diagnostics, document }, looksLikeOne: looksLikePlaybook(document) }
+}
+
+/** A file that could not be read as a document is judged by its text, so that a broken playbook is not passed over. */
+function looksLikePlaybook(document: SourceDocument): boolean {
+  const value = document.value()
+  if (value === undefined)
+    return (
+      /^["']?(?:steps|id)["']?\s*:/m.test(document.text) || /^\s*\{\s*"(?:steps|id)"\s*:/.test(document.text)
+    )
+  return isJsonObject(value) && (Object.hasOwn(value, 'steps') || Object.hasOwn(value, 'id'))
+}
+
+function writeLines(
+  { files, skipped }: Checked,
+  format: Exclude<DiagnosticFormat, 'json'>,
+  terminal: Terminal,
+): void {
+  for (const { diagnostics, document } of files) {
+    const lineText = document === null ? undefined : (line: number) => document.lines.lineText(line)
+    const shown = format === 'pretty' ? diagnostics.slice(0, mostShown) : diagnostics
+    for (const diagnostic of shown) {
+      const options = { format, colour: terminal.colour, ...(lineText === undefined ? {} : { lineText }) }
+      terminal.out(`${renderDiagnostic(diagnostic, options)}\n${format === 'pretty' ? '\n' : ''}`)
+    }
+    if (shown.length < diagnostics.length)
+      terminal.out(`... and ${diagnostics.length - shown.length} more in this file\n\n`)
+  }
+  const summary = summarise(files, skipped.length)
+  // Editors and GitHub read standard output line by line, so what is for people goes beside it.
+  if (format === 'pretty') terminal.out(summary)
+  else terminal.err(summary)
+}
+
+function writeJson({ files, skipped }: Checked, terminal: Terminal): void {
+  const diagnostics = files.flatMap((file) => file.diagnostics)
+  const errors = diagnostics.filter(isError).length
+  const report = {
+    playbooks: files.filter((file) => file.isPlaybook).length,
+    errors,
+    warnings: diagnostics.length - errors,
+    skipped,
+    diagnostics,
+  }
+  terminal.out(`${JSON.stringify(report, null, 2)}\n`)
+}
+
+function summarise(files: readonly CheckedFile[], skipped: number): string {
+  const diagnostics = files.flatMap((file) => file.diagnostics)
+  const errors = diagnostics.filter(isError).length
+  const warnings = diagnostics.length - errors
+  const found =
+    errors + warnings === 0 ? 'no problems' : [count(errors, 'error'), count(warnings, 'warning')].join(', ')
+  const others = skipped === 0 ? '' : ` (${count(skipped, 'other file')} skipped: no \`id\` and no \`steps\`)`
+  return `${count(files.filter((file) => file.isPlaybook).length, 'playbook')} checked, ${found}${others}\n`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+function isError(diagnostic: Diagnostic): boolean {
+  return diagnostic.severity === 'error'
+}

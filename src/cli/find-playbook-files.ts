@@ -1,0 +1,53 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Diagnostic } from '../document/diagnostic.ts'
+import { diagnosticWithoutPlace } from '../document/source-document.ts'
+import { playbookSuffixes } from '../source/read-source-file.ts'
+
+/** The files that arguments lead to: those named, and those found in directories, which may turn out to be others. */
+export type FoundFiles = {
+  readonly named: readonly string[]
+  readonly inDirectories: ReadonlyMap<string, readonly string[]>
+  readonly problems: readonly Diagnostic[]
+}
+
+/** Finds the files to check; directories are walked, except hidden ones, node_modules and links. */
+export function findPlaybookFiles(paths: readonly string[]): FoundFiles {
+  const named: string[] = []
+  const inDirectories = new Map<string, readonly string[]>()
+  const problems: Diagnostic[] = []
+  for (const path of new Set(paths)) {
+    if (isDirectory(path)) inDirectories.set(path, walk(path, problems))
+    else named.push(path)
+  }
+  return { named, inDirectories, problems }
+}
+
+function isDirectory(path: string): boolean {
+  // What cannot be looked at is left to the reader of files, which says why.
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+function walk(folder: string, problems: Diagnostic[]): string[] {
+  const files: string[] = []
+  const waiting = [folder]
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    try {
+      for (const entry of readdirSync(at, { withFileTypes: true })) {
+        const path = join(at, entry.name)
+        if (entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+          waiting.push(path)
+        if (entry.isFile() && playbookSuffixes.some((suffix) => entry.name.toLowerCase().endsWith(suffix)))
+          files.push(path)
+      }
+    } catch (error) {
+      problems.push(
+        diagnosticWithoutPlace(
+          { code: 'unreadable_file', message: `Failed to read the directory: ${(error as Error).message}` },
+          at,
+        ),
+      )
+    }
+  }
+  return files.sort()
+}

@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { nearestName } from '../shared/nearest-name.ts'
+
+/** The flags a command knows: with a value from a list, or without one. */
+export type FlagRules = Readonly<Record<string, { readonly values: readonly string[] } | 'switch'>>
+
+/** What a command was called with. */
+export type Flags = { readonly names: readonly string[]; readonly flags: ReadonlyMap<string, string> }
+
+/** Sorts arguments into names and flags. Throws `usage` for a flag or a value the command does not know. */
+export function readFlags(args: readonly string[], rules: FlagRules): Flags {
+  const options = Object.fromEntries(
+    Object.entries(rules).map(([name, rule]) => [
+      name,
+      { type: rule === 'switch' ? ('boolean' as const) : ('string' as const) },
+    ]),
+  )
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const names: string[] = []
+  const flags = new Map<string, string>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') names.push(token.value)
+    if (token.kind !== 'option') continue
+    const rule = Object.hasOwn(rules, token.name) ? rules[token.name]! : undefined
+    if (rule === undefined)
+      throw unknown(
+        'option',
+        token.rawName,
+        Object.keys(rules).map((name) => `--${name}`),
+      )
+    if (rule === 'switch') {
+      if (token.value !== undefined) throw new LockstepError('usage', `${token.rawName} takes no value`)
+      flags.set(token.name, '')
+      continue
+    }
+    const choices = rule.values.join(', ')
+    if (token.value === undefined || token.value.startsWith('-'))
+      throw new LockstepError('usage', `${token.rawName} needs a value: ${choices}`)
+    if (!rule.values.includes(token.value))
+      throw unknown(`value for ${token.rawName}:`, token.value, rule.values)
+    flags.set(token.name, token.value)
+  }
+  return { names, flags }
+}
+
+/** The error for a word that is not known, with the nearest one that is. */
+export function unknown(what: string, given: string, known: readonly string[]): LockstepError {
+  const nearest = nearestName(given, known)
+  const hint = nearest === null ? `known: ${known.join(', ')}` : `did you mean ${nearest}?`
+  return new LockstepError('usage', `unknown ${what} ${given}`, { hint })
+}

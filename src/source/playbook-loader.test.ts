@@ -1,0 +1,102 @@
+import {
+  anything,
+  assert,
+  constantFrom,
+  dictionary,
+  jsonValue,
+  letrec,
+  oneof,
+  property,
+  string,
+} from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
+import { PlaybookStep } from '../playbook/playbook-step.ts'
+import { Playbook } from '../playbook/playbook.ts'
+import { loadPlaybook } from './load-playbook.ts'
+import { PlaybookLoader } from './playbook-loader.ts'
+
+/** Lets PlaybookLoadError pass and nothing else. */
+function onlyLoadErrors(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof PlaybookLoadError)) throw error
+    expect(error.errors.length).toBeGreaterThan(0)
+  }
+}
+
+describe('whatever comes in', () => {
+  const keys = constantFrom(
+    ...'id name description version steps strict_sequence allow_extra_tools metadata inputs rules expected_tools hints validation when after any all complete_when arguments schema require tool type default enum __proto__ constructor'.split(
+      ' ',
+    ),
+  )
+  const words = oneof(
+    constantFrom('a', 'b', '*', 'all', 'string', 'inputs.x == 1', 'succeeded("a")', ''),
+    string(),
+  )
+  const { value } = letrec((tie) => ({
+    value: oneof({ depthSize: 'small' }, words, jsonValue({ maxDepth: 1 }), tie('list'), tie('map')),
+    list: jsonValue({ maxDepth: 0 }).chain((first) => tie('value').map((second) => [first, second])),
+    map: dictionary(keys, tie('value'), { maxKeys: 6 }),
+  }))
+
+  it('an object gives a playbook or PlaybookLoadError', () => {
+    assert(
+      property(value, (data) => onlyLoadErrors(() => loadPlaybook(data as object))),
+      { numRuns: 500 },
+    )
+    assert(
+      property(value, (data) => onlyLoadErrors(() => new Playbook(data as never))),
+      { numRuns: 300 },
+    )
+    assert(
+      property(value, (data) =>
+        onlyLoadErrors(() => new Playbook({ id: 'a', name: 'A', steps: [data as never] })),
+      ),
+      { numRuns: 300 },
+    )
+    assert(
+      property(value, (data) => onlyLoadErrors(() => new PlaybookStep(data as never))),
+      { numRuns: 300 },
+    )
+    assert(
+      property(
+        anything({
+          withBigInt: true,
+          withDate: true,
+          withMap: true,
+          withSparseArray: true,
+          withNullPrototype: true,
+        }),
+        (data) => onlyLoadErrors(() => new PlaybookLoader().loadDict(data)),
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('a text gives a playbook or PlaybookLoadError', () => {
+    const loader = new PlaybookLoader()
+    assert(
+      property(
+        oneof(
+          string({ unit: 'binary' }),
+          value.map((data) => JSON.stringify(data) ?? ''),
+        ),
+        (text) => onlyLoadErrors(() => loader.loadYamlString(text)),
+      ),
+      { numRuns: 500 },
+    )
+    assert(
+      property(
+        oneof(
+          string(),
+          value.map((data) => JSON.stringify(data) ?? ''),
+        ),
+        (text) => onlyLoadErrors(() => loader.loadJsonString(text)),
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
