@@ -41,7 +41,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     type: 'tool.denied',
     at,
     callId: request.callId,
-    tool: request.tool,
+    tool: verdict.code === 'invalid_tool_name' ? shortened(request.tool) : request.tool,
     args: request.args,
     step: current === null ? null : state.compiled.steps[current]!.id,
     code: verdict.code,
@@ -152,6 +152,11 @@ function freshCallId(state: RunState): string {
     const id = `call-${number}`
     if (!state.byCallId.has(id)) return id
   }
+}
+
+/** What is no name may be anything, of any length; enough of it is kept to recognise it. */
+function shortened(name: string): string {
+  return name.length <= 128 ? name : `${name.slice(0, 127)}…`
 }
 
 function deny(code: DenialCode, detail: string | null = null): Denial {

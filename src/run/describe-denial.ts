@@ -19,7 +19,7 @@ export function describeDenial(
     case 'invalid_tool_name':
       return "The tool's name is not usable: letters, digits, '_', '.', '/' and '-' make a name, 128 at most."
     case 'invalid_arguments':
-      return `The arguments of '${tool}' cannot be used: ${detail}.`
+      return `The call of '${tool}' is not well formed: ${detail}.`
     case 'unknown_tool':
       return `There is no tool '${tool}'.`
     case 'duplicate_call':

@@ -11,7 +11,8 @@ export function describePlan(state: RunState): PlaybookPlan {
   for (const activation of state.activations) {
     if (activation === undefined || !hasBegun(activation)) continue
     const id = playbook.steps[activation.step]!.id
-    stepExecutions[id] = describeExecution(id, activation)
+    const earlier = state.previous.filter((visit) => visit.step === activation.step)
+    stepExecutions[id] = describeExecution(id, activation, earlier)
   }
   return new PlaybookPlan({
     playbook,
@@ -28,7 +29,11 @@ function hasBegun(activation: Activation): boolean {
   return activation.status !== 'pending' || activation.visit > 1 || activation.phase === 'undecided'
 }
 
-function describeExecution(stepId: string, activation: Activation): StepExecution {
+function describeExecution(
+  stepId: string,
+  activation: Activation,
+  earlier: readonly Activation[] = [],
+): StepExecution {
   const made = activation.tickets.filter(
     (ticket) => ticket.settledAt !== null && ticket.state !== 'not_executed',
   )
@@ -45,6 +50,7 @@ function describeExecution(stepId: string, activation: Activation): StepExecutio
     error: activation.error,
     result: activation.result,
     outOfOrder: activation.outOfOrder,
+    earlierVisits: earlier.map((visit) => describeExecution(stepId, visit)),
   })
 }
 

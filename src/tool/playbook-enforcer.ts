@@ -230,7 +230,7 @@ export class PlaybookEnforcer {
   /** Lets the run notice that time has passed, where no call does it. */
   checkTime(): void {
     if (this.#broken !== null) throw recordFailure(this.#broken)
-    this.#write(passTime(this.#state, { now: this.#clock() }))
+    this.#write(passTime(this.#state, { now: this.#now() }))
   }
 
   /** Begins the run anew: first step, no calls, no violations. */
@@ -322,7 +322,13 @@ export class PlaybookEnforcer {
   }
 
   #proposal(tool: string, call: Omit<ProposedCall, 'tool'>): ReturnType<typeof readProposal> {
-    return readProposal(tool, call, this.#tools, this.#clock())
+    return readProposal(tool, call, this.#tools, this.#now())
+  }
+
+  #now(): number {
+    const now = this.#clock()
+    if (Number.isFinite(now)) return now
+    throw new LockstepError('invalid_value', `The clock says ${String(now)}, which is no time.`)
   }
 
   /** Asks the machine for a move of a step: null if it was made, else why not. */
@@ -333,7 +339,7 @@ export class PlaybookEnforcer {
 
   #command(request: RunRequest): Performance {
     if (this.#broken !== null) throw recordFailure(this.#broken)
-    const performance = this.#perform(request, { now: this.#clock() })
+    const performance = this.#perform(request, { now: this.#now() })
     if (this.#broken !== null) throw recordFailure(this.#broken)
     return performance
   }

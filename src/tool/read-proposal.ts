@@ -14,13 +14,13 @@ export function readProposal(
   // A caller without types may hand over anything; what is no text is no name.
   const tool = typeof given === 'string' ? given : ''
   const { callId } = call
-  if (callId != null && typeof callId !== 'string') {
+  if (callId != null && (typeof callId !== 'string' || callId === '' || callId.length > 256)) {
     const request = { type: 'call', callId: null, tool, args: null } as const
-    return { request, facts: { now, malformed: 'the call id is no text' } }
+    return { request, facts: { now, malformed: 'its id is no text of 1 to 256 characters' } }
   }
   const { args, malformed } = readArguments(call.arguments)
   const registered = tools?.get(tool) ?? null
-  const problems = args === null ? [] : (registered?.checkArguments(args) ?? [])
+  const problems = registered?.checkArguments(args ?? {}) ?? []
   return {
     request: { type: 'call', callId: callId ?? null, tool, args },
     facts: {
@@ -34,8 +34,9 @@ export function readProposal(
 function readArguments(given: unknown): { args: JsonObject | null; malformed: string | null } {
   if (given === undefined) return { args: null, malformed: null }
   const reading = toJson(given)
-  if (reading.problem !== null) return { args: null, malformed: reading.problem }
+  if (reading.problem !== null)
+    return { args: null, malformed: `its arguments are not JSON: ${reading.problem}` }
   return isJsonObject(reading.value)
     ? { args: reading.value, malformed: null }
-    : { args: null, malformed: 'they are not an object' }
+    : { args: null, malformed: 'its arguments are not an object' }
 }

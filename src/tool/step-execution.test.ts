@@ -18,6 +18,7 @@ describe('StepExecution', () => {
       error: null,
       result: null,
       outOfOrder: false,
+      earlierVisits: [],
     })
   })
 

@@ -33,6 +33,7 @@ export interface StepExecutionFields {
   error?: string | null
   result?: string | null
   outOfOrder?: boolean
+  earlierVisits?: readonly StepExecution[]
 }
 
 /** The record of one step: what was called, how it ended, and who or what ended it. */
@@ -50,6 +51,8 @@ export class StepExecution {
   error: string | null
   result: string | null
   outOfOrder: boolean
+  /** What became of it before it was retried, oldest first. */
+  earlierVisits: StepExecution[]
 
   constructor(fields: StepExecutionFields) {
     this.stepId = fields.stepId
@@ -65,5 +68,6 @@ export class StepExecution {
     this.error = fields.error ?? null
     this.result = fields.result ?? null
     this.outOfOrder = fields.outOfOrder ?? false
+    this.earlierVisits = [...(fields.earlierVisits ?? [])]
   }
 }
