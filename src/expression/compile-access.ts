@@ -68,25 +68,38 @@ export function compileAccess<Host>(node: AccessNode, compilation: Compilation<H
     return { evaluate: readPlace(place, absent, missingAt(node, compilation)), type: 'any', place }
   }
   let current = base
+  let reads: Apply<Host>[] = []
   for (const step of node.steps) {
     compilation.parts++
     const range = { start: node.start, end: step.end }
-    current =
-      step.kind === 'method' ? compileMethod(current, step, range, compilation) : read(current, step, range)
-  }
-  return current
-
-  function read(target: Compiled<Host>, step: AccessStep, range: SourceRange): Compiled<Host> {
-    const apply = compileStep(step, range, compilation)
-    const { evaluate } = target
-    return {
-      evaluate: (values, host, scope) => {
-        const value = evaluate(values, host, scope)
-        return value instanceof ExpressionError ? value : apply(value, values, host, scope)
-      },
-      type:
-        step.kind === 'slice' && (target.type === 'list' || target.type === 'string') ? target.type : 'any',
+    if (step.kind === 'method') {
+      current = compileMethod(applyAll(current, reads), step, range, compilation)
+      reads = []
+    } else {
+      if (step.kind === 'slice' && reads.length === 0) {
+        compilation.expect(current, node.base, ['list', 'string'], 'a slice is taken of a list or a string')
+      }
+      reads.push(compileStep(step, range, compilation))
     }
+  }
+  const last = node.steps.at(-1)!
+  const keepsType = node.steps.length === 1 && last.kind === 'slice'
+  return keepsType ? { ...applyAll(current, reads), type: current.type } : applyAll(current, reads)
+}
+
+/** Reads step after step in a loop, so that a chain of any length needs no deeper stack than a short one. */
+function applyAll<Host>(target: Compiled<Host>, reads: readonly Apply<Host>[]): Compiled<Host> {
+  if (reads.length === 0) return target
+  const { evaluate } = target
+  return {
+    evaluate: (values, host, scope) => {
+      let value = evaluate(values, host, scope)
+      for (let i = 0; i < reads.length && !(value instanceof ExpressionError); i++) {
+        value = reads[i]!(value, values, host, scope)
+      }
+      return value
+    },
+    type: 'any',
   }
 }
 

@@ -45,6 +45,7 @@ const bombs: Record<string, string> = {
   'searching long texts': 'sum(1 for x in range(100000) if "b" in "a" * 900000)',
   'powers of powers': `9${'**9'.repeat(90)}`,
   'a sum that grows': Array.from({ length: 1500 }, () => '1e308').join('+'),
+  'methods without end': `"a"${'.lower()'.repeat(1200)}`,
   'a wide format': "f'{1:>999}' * 100000",
   'dicts that grow': '{str(x) + str(y): x for x in range(1000) for y in range(100000)}',
   'a long chain of members': `x${'.y'.repeat(4900)}`,
@@ -76,6 +77,12 @@ describe('a bomb ends soon with an error', () => {
       })
     }
   })
+})
+
+test('a chain of five thousand members is read to its end', () => {
+  let x: ExpressionValue = 'end'
+  for (let i = 0; i < 4990; i++) x = { y: x }
+  expect(run(`x${'.y'.repeat(4990)}`, { x })).toBe('end')
 })
 
 describe('hostile data', () => {

@@ -1,7 +1,9 @@
+import { expressionLimit } from './expression-limit.ts'
 import { adviceFor, foreignWords, reservedWords } from './foreign-syntax.ts'
 import type { Grammar } from './grammar.ts'
 import { parseBraces, parseBrackets, parseClauses, parseItems } from './parse-collection.ts'
 import { parseText } from './parse-text.ts'
+import { SyntaxFailure } from './syntax-failure.ts'
 import type { AccessStep, KeywordArgument, SyntaxNode } from './syntax-node.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
@@ -16,6 +18,10 @@ export function parseAccess(cursor: TokenCursor, grammar: Grammar): SyntaxNode {
     else break
   }
   if (steps.length === 0) return base
+  const methods = steps.filter((step) => step.kind === 'method')
+  if (methods.length > expressionLimit.depth) {
+    throw new SyntaxFailure('expression_limit', 'there are too many methods in a row', methods.at(-1)!)
+  }
   return { kind: 'access', base, steps, start: base.start, end: cursor.lastEnd }
 }
 
