@@ -10,12 +10,14 @@ const expected = [
   'dist/cli/main.js',
   'dist/index.d.ts',
   'dist/index.js',
+  'examples/refund-desk.yaml',
   'package.json',
   'schema/playbook.json',
 ]
 
-/** Besides the expected files only compiled modules, without tests, may be in the package. */
-const welcome = /^dist\/(?!.*\.(?:test|suite)\.)[\w/-]+(?:\.js|\.d\.ts)$|^schema\/[\w-]+\.json$/
+/** Besides the expected files only these may be in the package: compiled modules without tests, and plain data. */
+const compiled = /^dist\/(?!.*\.(?:test|suite)\.)[\w/-]+(?:\.js|\.d\.ts)$/
+const data = /^schema\/[\w-]+\.json$|^examples\/[\w-]+\.(?:json|yaml)$/
 
 /** Throws when the package lacks a file that it promises or carries one that nobody asked for. */
 export function checkPackedFiles(folder: string): void {
@@ -23,7 +25,9 @@ export function checkPackedFiles(folder: string): void {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
   const missing = expected.filter((file) => !files.includes(file))
-  const strangers = files.filter((file) => !expected.includes(file) && !welcome.test(file))
+  const strangers = files.filter(
+    (file) => !expected.includes(file) && !compiled.test(file) && !data.test(file),
+  )
   if (missing.length > 0) throw new Error(`missing from the package: ${missing.join(', ')}`)
   if (strangers.length > 0) throw new Error(`not meant for the package: ${strangers.join(', ')}`)
 }
