@@ -8,7 +8,7 @@ import { type ConditionKind, type Past, pastFunctions, scopes } from './conditio
 /** A condition of the playbook: where it stands, which decides what it may look at, and its text. */
 type Place = { readonly kind: ConditionKind; readonly path: DocumentPath; readonly source: string }
 
-const stepMembers = ['status', 'result']
+const stepMembers = ['status', 'result', 'calls']
 
 /** Reports conditions that do not parse, or that look at inputs, steps or tools that do not exist. */
 export function checkConditions(context: CheckContext): void {
@@ -89,7 +89,7 @@ function checkReferences(
       const message = `${owner} uses the step \`${first}\`, which does not exist`
       report('unknown_step', place.path, message, { range, ...didYouMean(nearestName(first, names.steps)) })
     } else if (second !== undefined && !stepMembers.includes(second)) {
-      const message = `${owner}: a step has ${stepMembers.map((member) => `\`${member}\``).join(' and ')}, not \`${second}\``
+      const message = `${owner}: a step has ${stepMembers.map((member) => `\`${member}\``).join(', ')}, not \`${second}\``
       report('invalid_expression', place.path, message, {
         range,
         ...didYouMean(nearestName(second, stepMembers)),

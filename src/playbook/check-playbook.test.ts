@@ -174,7 +174,23 @@ describe('every check says what, where and what instead', () => {
       step('validation: { required_result_keywords: [ok] }'),
       'impossible_completion',
       '[ok]',
-      /results of its tools/,
+      /no tool to call/,
+    ],
+    [
+      'a schema of results without a tool',
+      step('validation: { result_schema: true }'),
+      'impossible_completion',
+      'true',
+      /no tool to call/,
+    ],
+    [
+      'a result where no call is allowed',
+      step(
+        'expected_tools: [x]\ncomplete_when: declared\nmax_tool_calls: 0\nvalidation: { result_schema: true }',
+      ),
+      'cap_too_low',
+      '0',
+      /at least 1 call$/,
     ],
     [
       'a cap below all tools',
@@ -260,7 +276,7 @@ describe('every check says what, where and what instead', () => {
       step('when: steps.s.state == "completed"'),
       'invalid_expression',
       'steps.s.state',
-      /`status` and `result`/,
+      /`status`, `result`, `calls`/,
     ],
     [
       'an unknown tool in a question about the past',

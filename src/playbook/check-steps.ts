@@ -79,25 +79,28 @@ function checkCompletion(step: StepDraft, context: CheckContext): void {
     )
     return
   }
-  const minimum = validation.min_tool_calls ?? 0
-  if (tools === 0 && minimum > 0) {
-    never(
-      'validation.min_tool_calls',
-      `${wording.key('min_tool_calls')} is ${minimum}, and there is no tool to call`,
-    )
+  const demands = {
+    min_tool_calls: validation.min_tool_calls ?? 0,
+    required_result_keywords: (validation.required_result_keywords ?? []).length > 0 ? 1 : 0,
+    result_schema: validation.result_schema === undefined ? 0 : 1,
   }
-  if (tools === 0 && (validation.required_result_keywords ?? []).length > 0) {
-    never(
-      'validation.required_result_keywords',
-      'the keywords are looked for in the results of its tools, and it has none',
-    )
+  for (const [key, calls] of Object.entries(demands)) {
+    // Extras complete no step, but in one with `*` they count as calls and give results.
+    if (calls === 0 || step.expected_tools.length > 0) continue
+    never(`validation.${key}`, `${wording.key(key)} asks for results of calls, and there is no tool to call`)
   }
-  checkCap(step, tools, minimum, context)
+  checkCap(step, tools, Math.max(...Object.values(demands)), context)
 }
 
 function checkCap(step: StepDraft, tools: number, minimum: number, { report, wording }: CheckContext): void {
   const { max_tool_calls: cap, complete_when: completion } = step
-  if (cap === null || step.broken('max_tool_calls') || step.broken('on_limit') || tools === 0) return
+  if (
+    cap === null ||
+    step.broken('max_tool_calls') ||
+    step.broken('on_limit') ||
+    step.expected_tools.length === 0
+  )
+    return
   const asked = completion === 'any' ? 1 : typeof completion === 'number' ? completion : tools
   const byCompletion =
     completion === 'all' || completion === 'any' || completion === null || typeof completion === 'number'

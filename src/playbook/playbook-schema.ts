@@ -67,7 +67,7 @@ const validationSchema = z.strictObject(
       .describe('Words that must all occur in the results of the step, upper and lower case alike.'),
     result_schema: jsonSchema
       .optional()
-      .describe('A JSON Schema that the result of each successful call must fit.'),
+      .describe('A JSON Schema that the latest result of the step must fit.'),
     expression: condition
       .optional()
       .describe('A condition over `results`, `calls`, `inputs`, `steps` and the past that must hold.'),

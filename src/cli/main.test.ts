@@ -1,0 +1,209 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { exitCode } from './exit-code.ts'
+
+const binary = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'lockstep-cli-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function lockstep(...args: string[]): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [binary, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, FORCE_COLOR: '1' },
+  })
+  return { code: status, out: stdout, err: stderr }
+}
+
+function write(name: string, text: string): string {
+  mkdirSync(join(folder, name, '..'), { recursive: true })
+  writeFileSync(join(folder, name), text)
+  return name
+}
+
+const good = 'id: a\nname: A\nsteps: []\n'
+const bad = 'id: a\nname: A\nsteps:\n  - id: s\n    description: d\n    expected_tool: [x]\n'
+
+describe('lockstep', () => {
+  it('explains itself', () => {
+    for (const args of [['--help'], ['help'], ['-h']]) {
+      expect(lockstep(...args)).toMatchObject({ code: 0, out: expect.stringContaining('check'), err: '' })
+    }
+    expect(lockstep()).toMatchObject({ code: exitCode.usage, out: '', err: expect.stringContaining('Usage') })
+  })
+
+  it.each(['check', 'init', 'demo'])('explains %s in both ways of asking', (name) => {
+    const { code, out } = lockstep('help', name)
+    expect(code).toBe(0)
+    expect(out).toContain(`Usage: lockstep ${name}`)
+    expect(lockstep(name, '--help').out).toBe(out)
+  })
+
+  it('tells its version', () => {
+    expect(lockstep('--version').out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  it.each([
+    [['chekc', 'x'], /unknown command chekc, did you mean check\?/],
+    [['--hlep'], /unknown option --hlep, did you mean --help\?/],
+    [['check', '--fromat', 'json', 'a'], /unknown option --fromat, did you mean --format\?/],
+    [['check', '--format', 'jsn', 'a'], /unknown value for --format: jsn, did you mean json\?/],
+    [['check', '--format'], /--format needs a value: pretty, unix, json, github/],
+    [['check'], /at least one file/],
+    [['init', 'a.yaml', 'b.yaml'], /one file/],
+    [['init', 'a.json'], /writes YAML/],
+    [['init', '--force'], /unknown option --force/],
+    [['help', 'nothing'], /unknown command nothing/],
+  ])('answers %j with exit code 2 and what was meant', (args, message) => {
+    const { code, out, err } = lockstep(...args)
+    expect([code, out]).toEqual([exitCode.usage, ''])
+    expect(err).toMatch(message)
+  })
+})
+
+describe('lockstep check', () => {
+  it('says so when there is nothing to say', () => {
+    expect(lockstep('check', write('good.yaml', good))).toEqual({
+      code: 0,
+      out: '1 playbook checked, no problems\n',
+      err: '',
+    })
+  })
+
+  it('quotes the line and marks the place', () => {
+    const { code, out } = lockstep('check', write('bad.yaml', bad))
+    expect(code).toBe(exitCode.failed)
+    expect(out).toBe(`bad.yaml:6:5 error unknown_key
+  unknown key \`expected_tool\` in step \`s\`
+  6 |     expected_tool: [x]
+    |     ^^^^^^^^^^^^^
+  help: did you mean \`expected_tools\`?
+
+1 playbook checked, 1 error, 0 warnings
+`)
+  })
+
+  it('speaks to editors, GitHub and programs; the summary goes beside', () => {
+    write('bad.yaml', bad)
+    expect(lockstep('check', 'bad.yaml', '--format', 'unix')).toMatchObject({
+      out: 'bad.yaml:6:5: error unknown_key unknown key `expected_tool` in step `s`, did you mean `expected_tools`?\n',
+      err: '1 playbook checked, 1 error, 0 warnings\n',
+    })
+    expect(lockstep('check', '--format=github', 'bad.yaml').out).toMatch(
+      /^::error file=bad\.yaml,line=6,col=5,/,
+    )
+    expect(JSON.parse(lockstep('check', 'bad.yaml', '--format', 'json').out)).toMatchObject({
+      playbooks: 1,
+      errors: 1,
+      warnings: 0,
+      skipped: [],
+      diagnostics: [{ code: 'unknown_key', file: 'bad.yaml', line: 6 }],
+    })
+  })
+
+  it('passes when there are only warnings', () => {
+    const { code, out } = lockstep('check', write('warn.yaml', `${good}max_extra_calls: 1\n`))
+    expect(code).toBe(0)
+    expect(out).toContain('0 errors, 1 warning')
+  })
+
+  it('walks directories, past hidden ones, node_modules and links, and skips aloud what is no playbook', () => {
+    write('tree/a/one.yaml', good)
+    write('tree/two.yml', good)
+    write('tree/three.json', '{"id":"a","name":"A"}')
+    write('tree/package.json', '{"name":"x"}')
+    write('tree/broken.json', '{ // a comment\n "compilerOptions": {} }')
+    write('tree/values.yaml', 'list:\n  - {{ template }}\n')
+    write('tree/notes.txt', 'x')
+    write('tree/.git/four.yaml', bad)
+    write('tree/node_modules/five.yaml', bad)
+    symlinkSync('..', join(folder, 'tree/a/up'))
+    expect(lockstep('check', 'tree')).toEqual({
+      code: 0,
+      out: '3 playbooks checked, no problems (3 other files skipped: no `id` and no `steps`)\n',
+      err: '',
+    })
+  })
+
+  it('does not pass over a playbook in a directory because it is broken', () => {
+    write('half/a.yaml', 'id: a\nsteps: [\n')
+    write('half/b.json', '{\n  "id": "a",,\n}')
+    const { code, out } = lockstep('check', 'half', '--format', 'unix')
+    expect(code).toBe(exitCode.failed)
+    expect(out).toMatch(/invalid_yaml/)
+    expect(out).toMatch(/invalid_json/)
+  })
+
+  it('fails on a directory without any playbook, and on a missing file', () => {
+    write('none/package.json', '{}')
+    expect(lockstep('check', 'none')).toMatchObject({
+      code: exitCode.failed,
+      out: expect.stringContaining('there is no playbook in this directory'),
+    })
+    expect(lockstep('check', 'absent.yaml')).toMatchObject({
+      code: exitCode.failed,
+      out: expect.stringContaining('not found'),
+    })
+  })
+
+  it('writes neither colours nor control characters when piped', () => {
+    const { out } = lockstep('check', write('evil.yaml', `id: a\nname: "\\e[2J"\n"\\e]0;x\\a": 1\n`))
+    // oxlint-disable-next-line no-control-regex -- what must not be there
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+  })
+
+  it('ends quietly when the reader goes away', async () => {
+    write(
+      'many.yaml',
+      `id: a\nname: A\n${Array.from({ length: 5000 }, (_, index) => `key${index}: 1`).join('\n')}\n`,
+    )
+    const child = spawn(process.execPath, [binary, 'check', 'many.yaml', '--format', 'unix'], { cwd: folder })
+    let err = ''
+    child.stderr.on('data', (data: Buffer) => (err += data.toString()))
+    child.stdout.once('data', () => child.stdout.destroy())
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect(code).toBe(exitCode.failed)
+    expect(err).not.toMatch(/EPIPE|Error:/)
+  })
+
+  it('shows the first problems of a file that has very many', () => {
+    write(
+      'many.yaml',
+      `id: a\nname: A\n${Array.from({ length: 500 }, (_, index) => `key${index}: 1`).join('\n')}\n`,
+    )
+    expect(lockstep('check', 'many.yaml').out).toContain('... and 450 more in this file')
+  })
+})
+
+describe('lockstep init', () => {
+  it('writes a playbook that passes check, and says what is next', () => {
+    const { code, out } = lockstep('init', 'first.yaml')
+    expect(code).toBe(0)
+    expect(out).toContain('npx lockstep check first.yaml')
+    expect(lockstep('check', 'first.yaml')).toEqual({
+      code: 0,
+      out: '1 playbook checked, no problems\n',
+      err: '',
+    })
+    expect(lockstep('init').out).toContain('Wrote playbook.yaml')
+  })
+
+  it('never overwrites', () => {
+    write('mine.yaml', 'mine')
+    const { code, err } = lockstep('init', 'mine.yaml')
+    expect(code).toBe(exitCode.failed)
+    expect(err).toMatch(/mine\.yaml exists, it was left as it is/)
+    expect(readFileSync(join(folder, 'mine.yaml'), 'utf8')).toBe('mine')
+  })
+
+  it('says when there is no directory to write to', () => {
+    expect(lockstep('init', 'no/such/a.yaml')).toMatchObject({
+      code: exitCode.failed,
+      err: expect.stringContaining('no directory'),
+    })
+  })
+})
