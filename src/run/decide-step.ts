@@ -2,6 +2,7 @@ import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import { createActivation, type Activation } from './activation.ts'
 import type { EventOf, RunEvent } from './event.ts'
 import type { Facts, RunRequest } from './request.ts'
+import { arePredecessorsMet } from './order.ts'
 import { missingEvidence, missingValidation, needsDeclaration } from './satisfaction.ts'
 import type { RunState } from './state.ts'
 
@@ -14,7 +15,7 @@ export function decideComplete(
   facts: Facts,
 ): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)
-  const { step, activation, reasons } = find(state, request.step)
+  const { step, activation, reasons } = find(state, request)
   if (reasons.length === 0 && request.by === 'model') {
     if (!needsDeclaration(step)) reasons.push('it completes by its calls, not by declaration')
     else reasons.push(...missingEvidence(state, step, activation))
@@ -29,7 +30,7 @@ export function decideComplete(
 /** Skips a step that is not required. */
 export function decideSkip(state: RunState, request: Request<'skip'>, facts: Facts): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)
-  const { step, reasons } = find(state, request.step)
+  const { step, reasons } = find(state, request)
   if (step.required) reasons.unshift('it is required')
   if (reasons.length > 0) return [refusal(request, 'skip', reasons, at)]
   return [{ type: 'step.skipped', at, step: step.id, by: request.by, reason: request.reason }]
@@ -65,13 +66,16 @@ export function decideRetry(state: RunState, request: Request<'retry'>, facts: F
 
 function find(
   state: RunState,
-  id: string,
+  { step: id, by }: Request<'complete' | 'skip'>,
 ): { step: CompiledStep; activation: Activation; reasons: string[] } {
   const index = indexOf(state, id)
   const step = state.compiled.steps[index]!
   const activation = state.activations[index] ?? createActivation(index, 1, step.keywords)
   const reasons: string[] = []
   if (state.ended !== null || !state.open.includes(index)) reasons.push(whyNotOpen(state, id))
+  else if (activation.phase !== 'open' && by === 'model') reasons.push('it waits for a person')
+  else if (!arePredecessorsMet(state, step.predecessors))
+    reasons.push('a step before it has a call in flight')
   else if (activation.open > 0) reasons.push(openCalls(activation))
   return { step, activation, reasons }
 }

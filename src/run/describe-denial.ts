@@ -1,4 +1,5 @@
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
+import type { Activation } from './activation.ts'
 import type { DenialCode } from './denial-code.ts'
 import { arePredecessorsMet } from './order.ts'
 import { currentStep, type RunState } from './state.ts'
@@ -27,9 +28,9 @@ export function describeDenial(
     case 'run_ended':
       return `The run has ended (${state.ended}): nothing more is let through.`
     case 'step_failed':
-      return `Step '${due?.id}' has failed, so nothing is let through until it is retried.`
+      return `Step '${firstWith(state, ({ status }) => status === 'failed')?.id}' has failed, so nothing is let through until it is retried.`
     case 'run_paused':
-      return `The run waits for a person at step '${due?.id}'.`
+      return `The run waits for a person at step '${firstWith(state, ({ phase }) => phase === 'undecided' || phase === 'escalated')?.id}'.`
     case 'timeout':
       return 'The time for this step is over.'
     case 'playbook_complete':
@@ -53,7 +54,7 @@ export function describeDenial(
     case 'arguments_required':
       return `'${tool}' is bound by a rule on its arguments, and they were not given: ${detail}.`
     case 'argument_rule':
-      return `The arguments of '${tool}' break the rule of step '${due?.id}': ${detail}.`
+      return `The arguments of '${tool}' break a rule of its step: ${detail}.`
     case 'rule':
       return `'${tool}' breaks a rule: ${detail}.`
     case 'gate_error':
@@ -91,6 +92,14 @@ function describeSequence(state: RunState, tool: string, due: CompiledStep | nul
 
 function isHeldBack(state: RunState, step: CompiledStep): boolean {
   return state.activations[step.index]?.phase === 'open' && !arePredecessorsMet(state, step.predecessors)
+}
+
+/** The first required step, or waiting one, that stands so. */
+function firstWith(state: RunState, test: (activation: Activation) => boolean): CompiledStep | undefined {
+  return state.compiled.steps.find((step) => {
+    const activation = state.activations[step.index]
+    return activation !== undefined && test(activation) && (step.required || activation.status !== 'failed')
+  })
 }
 
 function lastExpecting(state: RunState, tool: string): CompiledStep | undefined {

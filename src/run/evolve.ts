@@ -154,7 +154,8 @@ function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
   activation.startedAt ??= event.at
   if (activation.phase === 'lingering') reopen(state, activation)
   else if (activation.status === 'pending') activation.status = 'in_progress'
-  startClock(state, activation, event.at)
+  // Where the playbook only observes, a step that is done can be called too: its time is over and done with.
+  if (activation.status === 'in_progress') startClock(state, activation, event.at)
   closeBefore(state, activation.step)
 }
 
@@ -202,7 +203,7 @@ function complete(state: RunState, event: EventOf<'step.completed'>): void {
   activation.result = event.result ?? activation.result
   activation.outOfOrder = event.outOfOrder
   if (lingers) insertSorted(state.lingering, activation.step)
-  else closeBefore(state, activation.step)
+  closeBefore(state, activation.step)
   state.remaining--
   openAfter(state, activation.step)
 }
