@@ -7,9 +7,7 @@ export default class PlainCountReporter implements Reporter {
   onTestRunEnd(testModules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count: Count = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
     for (const testModule of testModules) countModule(testModule, count)
-    for (const [reason, tests] of skipReasons(testModules)) {
-      process.stdout.write(`${tests} skipped: ${reason}\n`)
-    }
+    for (const line of skipLines(testModules)) process.stdout.write(`${line}\n`)
     const skipped = count.skipped === 0 ? '' : `, ${count.skipped} skipped`
     process.stdout.write(`${count.passed} passed, ${count.failed} failed${skipped}\n`)
   }
@@ -24,14 +22,17 @@ function countModule(testModule: TestModule, count: Count): void {
   if (testModule.state() === 'failed' && count.failed === failedBefore) count.failed++
 }
 
-function skipReasons(testModules: readonly TestModule[]): Map<string, number> {
+/** One line for each reason that tests give for skipping, and one for all that give none. */
+function skipLines(testModules: readonly TestModule[]): string[] {
   const reasons = new Map<string, number>()
-  for (const testModule of testModules) {
-    for (const test of testModule.children.allTests('skipped')) {
-      const result = test.result()
-      const reason = result.state === 'skipped' ? result.note : undefined
-      if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-    }
+  const silent: string[] = []
+  for (const test of testModules.flatMap((testModule) => [...testModule.children.allTests('skipped')])) {
+    const result = test.result()
+    const reason = result.state === 'skipped' ? result.note : undefined
+    if (reason === undefined) silent.push(test.fullName)
+    else reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   }
-  return reasons
+  const lines = Array.from(reasons, ([reason, tests]) => `${tests} skipped: ${reason}`)
+  if (silent.length > 0) lines.push(`${silent.length} skipped without a reason, such as "${silent[0]}"`)
+  return lines
 }
