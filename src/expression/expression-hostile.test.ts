@@ -37,6 +37,10 @@ const bombs: Record<string, string> = {
     (inner, _, i) => `[[a${i}, a${i}] for a${i} in ${inner}]`,
     '[1]',
   ),
+  'dicts that double': Array.from({ length: 40 }).reduce<string>(
+    (inner, _, i) => `[{"a": a${i}, "b": a${i}} for a${i} in ${inner}]`,
+    '[1]',
+  ),
   'replacing again and again': `("a" * 1000)${'.replace("a", "aa")'.repeat(400)}`,
   'splitting again and again': `len(${'("a," * 300000).split(",") + '.repeat(200)}[])`,
   'sorting again and again': `sum(len(sorted(range(100000))) for x in range(100000))`,
@@ -91,6 +95,12 @@ describe('hostile data', () => {
     expect(run('x == y', { x, y: nested(10_000) })).toMatchObject({ code: 'expression_limit' })
     expect(run('str(x)', { x })).toMatchObject({ code: 'expression_limit' })
     expect(run('[x]', { x })).toMatchObject({ code: 'expression_limit' })
+    expect(run('{"a": x}', { x })).toMatchObject({ code: 'expression_limit' })
+    expect(run('{k: x for k in ["a"]}', { x })).toMatchObject({ code: 'expression_limit' })
+    expect(run('[[null, 1.5, "text", true], {"a": {"b": null}}] + [x for x in []]', {})).toEqual([
+      [null, 1.5, 'text', true],
+      { a: { b: null } },
+    ])
     expect(run('x in [y]', { x, y: nested(10_000) })).toMatchObject({ code: 'expression_limit' })
   })
 
