@@ -1,10 +1,10 @@
 import type { Compilation, Compiled, Evaluate, Outcome } from './compilation.ts'
 import { compileLoop, type LoopState } from './compile-comprehension.ts'
-import { compileTest } from './compile-logic.ts'
+import { compileLogic, compileTest } from './compile-logic.ts'
 import { ExpressionError } from './expression-error.ts'
 import { isExhausted, spend, tooMuchWork } from './expression-limit.ts'
 import { isList, kindOf } from './expression-value.ts'
-import type { CallNode, ComprehensionNode, SyntaxNode } from './syntax-node.ts'
+import type { CallNode, ComprehensionNode, ListNode, SyntaxNode } from './syntax-node.ts'
 import { truthOf } from './truth-of.ts'
 
 /** Compiles `any(…)` and `all(…)`. Kleene: one element that decides wins over errors in the others, in any order. */
@@ -20,10 +20,25 @@ export function compileQuantifier<Host>(node: CallNode, compilation: Compilation
   }
   const decisive = node.name === 'any'
   const isLoop = argument.kind === 'comprehension' && argument.form === 'generator'
-  const evaluate = isLoop
-    ? overLoop(argument, decisive, compilation)
-    : overList(argument, node.name, decisive, compilation)
-  return { evaluate, type: 'boolean' }
+  if (isLoop) return { evaluate: overLoop(argument, decisive, compilation), type: 'boolean' }
+  if (argument.kind === 'list' && argument.items.length > 0) return overItems(argument, decisive, compilation)
+  return { evaluate: overList(argument, node.name, decisive, compilation), type: 'boolean' }
+}
+
+/** A list that is written out is judged item by item, as `and` and `or` would, so that one that decides wins here too. */
+function overItems<Host>(node: ListNode, decisive: boolean, compilation: Compilation<Host>): Compiled<Host> {
+  const { items, start, end } = node
+  const { evaluate } = compileLogic(
+    { kind: decisive ? 'or' : 'and', operands: items, start, end },
+    compilation,
+  )
+  return {
+    evaluate: (values, host, scope) => {
+      const value = evaluate(values, host, scope)
+      return value instanceof ExpressionError ? value : truthOf(value, scope)
+    },
+    type: 'boolean',
+  }
 }
 
 function overLoop<Host>(
