@@ -14,6 +14,10 @@ export const errorCodes = [
   'tool_failed',
   'call_inside_call',
   'record_failed',
+  'journal_conflict',
+  'journal_closed',
+  'journal_unwritable',
+  'journal_unreadable',
   'usage',
   'internal',
 ] as const

@@ -1,0 +1,55 @@
+/**
+ * The record of runs: for each run a list of events that only grows.
+ *
+ * Owns: the format of an entry, and the rules every store keeps.
+ *
+ * Invariants
+ * J1  Entries of a run are numbered from 1 without gaps, in the order in which they were appended.
+ * J2  `append` is all or nothing, and succeeds only if the run's last number is the one the writer expects.
+ * J3  What `append` returned is durable as far as the store promises; what it did not return may be there or not.
+ * J4  An entry is never changed or removed.
+ */
+import type { JsonObject } from '../shared/json.ts'
+
+/** The version of the entry format; a reader refuses one it does not know. */
+export const journalVersion = 1
+
+/** A fact to be written down: what kind, when, and what about it. */
+export interface JournalFact {
+  /** `noun.past`: what happened. */
+  readonly type: string
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly data: JsonObject
+}
+
+/** On whose behalf something happened. */
+export interface Authorship {
+  readonly tenant: string
+  readonly principal: string
+}
+
+/** A fact in its place. */
+export interface JournalEntry extends JournalFact, Authorship {
+  readonly v: typeof journalVersion
+  readonly run: string
+  readonly seq: number
+}
+
+/** Who writes, and after which entry: the guard against two writers. */
+export interface AppendOptions extends Authorship {
+  /** The number of the run's last entry as the writer knows it; 0 for a new run. */
+  readonly expectedSeq: number
+}
+
+/** Where entries are kept. Every implementation passes the suite in journal.suite.ts. */
+export interface Journal {
+  /** Appends facts to a run. Throws `journal_conflict` if the run's last entry is not the expected one. */
+  append(run: string, facts: readonly JournalFact[], options: AppendOptions): Promise<readonly JournalEntry[]>
+  /** The entries of a run, in order, from the given number on; empty if there is no such run. */
+  read(run: string, fromSeq?: number): Promise<readonly JournalEntry[]>
+  /** The runs there are, in the order of their names. */
+  runs(): Promise<readonly string[]>
+  /** Lets go of whatever the store holds; appending afterwards throws. */
+  close(): Promise<void>
+}
