@@ -4,7 +4,7 @@ import type { Requirement } from '../playbook/compile-playbook.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isOverdue } from './advance.ts'
 import { bindsObservers, type DenialCode } from './denial-code.ts'
-import { describeDenial } from './describe-denial.ts'
+import { describeDenial, isDisclosed } from './describe-denial.ts'
 import type { RunEvent } from './event.ts'
 import { findOwner, naturalOwner, type Owner } from './find-owner.ts'
 import { PassedOverView } from './passed-over-view.ts'
@@ -141,6 +141,8 @@ function requirementProblem(
   const value = requirement.require.evaluate(values, state.past)
   if (value === true) return null
   if (requirement.message !== null) return requirement.message
+  // The words of a condition may tell of steps that are not to be spoken of yet (G10).
+  if (!state.compiled.steps.every((step) => isDisclosed(state, step))) return 'its condition does not hold'
   return value instanceof ExpressionError
     ? `${requirement.require.source} (${value.message})`
     : requirement.require.source

@@ -26,7 +26,8 @@ export function describePlan(state: RunState): PlaybookPlan {
 }
 
 function hasBegun(activation: Activation): boolean {
-  return activation.status !== 'pending' || activation.visit > 1 || activation.phase === 'undecided'
+  const { status, visit, phase } = activation
+  return status !== 'pending' || visit > 1 || phase === 'undecided' || phase === 'escalated'
 }
 
 function describeExecution(

@@ -35,6 +35,9 @@ export type CallOutcome = {
   | { readonly status: 'not_executed'; readonly error: string }
 )
 
+/** The most milliseconds a timer of the platform can count; 24 days. */
+const longest = 2 ** 31 - 1
+
 const inside = new AsyncLocalStorage<ReadonlySet<PlaybookEnforcer>>()
 
 /** Judges one call in its turn, runs it, and records how it ended. */
@@ -155,9 +158,9 @@ async function withLimits(
   outer: AbortSignal | undefined,
   work: (signal: AbortSignal) => unknown,
 ): Promise<unknown> {
-  const signals = [outer, seconds === null ? undefined : AbortSignal.timeout(seconds * 1000)].filter(
-    (signal) => signal !== undefined,
-  )
+  const timer =
+    seconds === null ? undefined : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1000), longest))
+  const signals = [outer, timer].filter((signal) => signal !== undefined)
   const signal = AbortSignal.any(signals)
   if (signals.length === 0) return await work(signal)
   return await Promise.race([
