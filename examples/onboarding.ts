@@ -6,7 +6,11 @@ export const onboarding = definePlaybook({
   name: 'Open an account',
   inputs: { person_id: 'string' },
   steps: [
-    { id: 'identify', description: 'Check the identity document.', expectedTools: ['read_document', 'match_face'] },
+    {
+      id: 'identify',
+      description: 'Check the identity document.',
+      expectedTools: ['read_document', 'match_face'],
+    },
     { id: 'screen', description: 'Screen the name against sanction lists.', expectedTools: ['screen_name'] },
     {
       id: 'decide',
