@@ -193,17 +193,19 @@ describe('hostile documents', () => {
     ['50 MB of JSON', `"${'x'.repeat(50_000_000)}"`, 'json', 'document_too_large'],
     ['half a million letters of three bytes', `a: ${'€'.repeat(400_000)}`, 'yaml', 'document_too_large'],
     ['a million commas', `[${','.repeat(999_000)}]`, 'yaml', 'document_too_large'],
-    ['a quarter of a million documents', '---\n'.repeat(249_000), 'yaml', 'document_too_large'],
+    ['half a million closing brackets', ']'.repeat(490_000), 'yaml', 'invalid_yaml'],
+    ['a quarter of a million directives', '%a\n'.repeat(249_000), 'yaml', 'invalid_yaml'],
+    ['a quarter of a million documents', '---\n'.repeat(249_000), 'yaml', 'multiple_documents'],
   ])('refuses %s quickly', (_, text, format, code) => {
     const start = performance.now()
     expect(codes(text, format)).toContain(code)
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(performance.now() - start).toBeLessThan(10_000)
   })
 
   it('reads a large mapping in good time', () => {
     const text = Array.from({ length: 30_000 }, (_, index) => `key${index}: ${index}`).join('\n')
     const start = performance.now()
     expect(codes(text)).toEqual([])
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(performance.now() - start).toBeLessThan(10_000)
   })
 })

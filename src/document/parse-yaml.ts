@@ -19,7 +19,7 @@ import { maxDocumentDepth } from './limits.ts'
 import { inexact } from './parse-json.ts'
 import type { ParsedText, TextProblem } from './parsed-text.ts'
 
-const maxTokens = 300_000
+const maxTokens = 500_000
 const maxAliasedValues = 10_000
 const maxErrors = 20
 const coreTags = new Set(
@@ -30,17 +30,18 @@ const coreTags = new Set(
 export function parseYaml(text: string): ParsedText {
   const tokens = readTokens(text)
   if (!Array.isArray(tokens)) return { root: null, problems: [tokens] }
-  const documents = [
-    ...new Composer({
-      // Keys are compared below: the library compares each with each, which a long mapping turns into minutes.
-      uniqueKeys: false,
-      stringKeys: true,
-      resolveKnownTags: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    }).compose(tokens, true, text.length),
+  const documents = new Composer({
+    // Keys are compared below: the library compares each with each, which a long mapping turns into minutes.
+    uniqueKeys: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  }).compose(tokens, true, text.length)
+  const [document, second] = withoutStacks(() => [...documents.take(2)]) as [
+    Document.Parsed,
+    Document.Parsed?,
   ]
-  const [document, second] = documents as [Document.Parsed, Document.Parsed | undefined]
   const problems = syntaxProblems(document)
   if (second !== undefined) {
     const start = second.range[0]
@@ -60,6 +61,17 @@ export function parseYaml(text: string): ParsedText {
   return { root, problems: builder.problems }
 }
 
+/** A hostile text makes hundreds of thousands of errors, and tracing the stack of each is nearly all the work. */
+function withoutStacks<T>(work: () => T): T {
+  const limit: unknown = Reflect.get(Error, 'stackTraceLimit')
+  Reflect.set(Error, 'stackTraceLimit', 0)
+  try {
+    return work()
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', limit)
+  }
+}
+
 /** Comments alone, or a bare document marker, hold nothing. */
 function isNothing(contents: Node | null): boolean {
   return (
@@ -68,19 +80,24 @@ function isNothing(contents: Node | null): boolean {
 }
 
 /** The tokens of the text, or the problem that keeps it from being read further. */
-function readTokens(
-  text: string,
-): ReturnType<Parser['next']> extends Generator<infer T> ? T[] | TextProblem : never {
+function readTokens(text: string): CST.Token[] | TextProblem {
   const parser = new Parser()
   const tokens: CST.Token[] = []
-  let count = 0
+  let lexemes = 0
+  let documents = 0
   for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) tokens.push(token)
+    for (const token of parser.next(lexeme)) {
+      tokens.push(token)
+      if (token.type === 'document') documents += 1
+    }
+    // A second document is refused whatever it holds, so nothing behind it is read.
+    if (documents > 1) break
     const span = { start: parser.offset, end: parser.offset + 1 }
     // What follows is recursive, so this is the last place where deep nesting is harmless.
     if (parser.stack.length > maxDocumentDepth + 4) return tooDeep(span)
-    if (++count > maxTokens)
+    if (++lexemes > maxTokens) {
       return { code: 'document_too_large', message: `the document has more than ${maxTokens} tokens`, span }
+    }
   }
   for (const token of parser.end()) tokens.push(token)
   return tokens

@@ -1,7 +1,6 @@
 import type { DocumentPath } from '../document/diagnostic.ts'
 import { type CompiledExpression, compileExpression } from '../expression/compile-expression.ts'
-import { nearestName } from '../shared/nearest-name.ts'
-import { type CheckContext, closedTools, didYouMean, stepPath } from './check-context.ts'
+import { type CheckContext, closedTools, stepPath } from './check-context.ts'
 import { resolveCompleteWhen } from './complete-when.ts'
 import { type ConditionKind, type Past, pastFunctions, scopes } from './condition-scope.ts'
 
@@ -74,7 +73,7 @@ function checkReferences(
   names: Names,
   context: CheckContext,
 ): void {
-  const { report, wording } = context
+  const { report, wording, didYouMean } = context
   const owner = wording.place(place.path)
   for (const { name, path, start, end } of expression.references) {
     const [first, second] = path
@@ -82,17 +81,17 @@ function checkReferences(
     const range = { start, end }
     if (name === 'inputs' && names.inputs !== null && !names.inputs.includes(first)) {
       const message = `${owner} uses the input \`${first}\`, which does not exist`
-      report('unknown_input', place.path, message, { range, ...didYouMean(nearestName(first, names.inputs)) })
+      report('unknown_input', place.path, message, { range, ...didYouMean(first, names.inputs) })
     }
     if (name !== 'steps') continue
     if (names.steps !== null && !names.steps.has(first)) {
       const message = `${owner} uses the step \`${first}\`, which does not exist`
-      report('unknown_step', place.path, message, { range, ...didYouMean(nearestName(first, names.steps)) })
+      report('unknown_step', place.path, message, { range, ...didYouMean(first, names.steps) })
     } else if (second !== undefined && !stepMembers.includes(second)) {
       const message = `${owner}: a step has ${stepMembers.map((member) => `\`${member}\``).join(', ')}, not \`${second}\``
       report('invalid_expression', place.path, message, {
         range,
-        ...didYouMean(nearestName(second, stepMembers)),
+        ...didYouMean(second, stepMembers),
       })
     }
   }
@@ -102,6 +101,6 @@ function checkReferences(
     const at = place.source.indexOf(tool, call.start)
     const range = at === -1 ? { start: call.start, end: call.end } : { start: at, end: at + tool.length }
     const message = `${owner} asks about the tool \`${tool}\`, which no step expects`
-    report('unknown_tool', place.path, message, { range, ...didYouMean(nearestName(tool, names.tools)) })
+    report('unknown_tool', place.path, message, { range, ...didYouMean(tool, names.tools) })
   }
 }

@@ -1,5 +1,6 @@
 import type { DocumentPath } from '../document/diagnostic.ts'
 import type { Report } from '../document/problem.ts'
+import { nearestName } from '../shared/nearest-name.ts'
 import type { PlaybookDraft, StepDraft } from './playbook-draft.ts'
 import type { Wording } from './wording.ts'
 
@@ -10,6 +11,8 @@ export type CheckContext = {
   readonly wording: Wording
   /** The tools that exist, when that is known. */
   readonly tools: ReadonlySet<string> | null
+  /** The nearest known name as a suggestion, as long as looking for it is affordable. */
+  readonly didYouMean: Suggester
   /** Whether a step is judged without the playbook it will belong to. */
   readonly alone: boolean
 }
@@ -32,7 +35,18 @@ export function closedTools({ draft, alone }: CheckContext): ReadonlySet<string>
   return new Set(draft.steps.flatMap((step) => step.expected_tools))
 }
 
-/** "did you mean …?", or nothing when no name is near. */
-export function didYouMean(nearest: string | null): { suggestion: string | null } {
-  return { suggestion: nearest === null ? null : `did you mean \`${nearest}\`?` }
+/** Suggests the known name that was probably meant; says nothing when none is near. */
+export type Suggester = (given: string, known: Iterable<string>) => { suggestion: string | null }
+
+const mostComparisons = 300_000
+
+/** A suggester that stops comparing names after a while: a hostile file could ask for billions of comparisons. */
+export function createSuggester(): Suggester {
+  let left = mostComparisons
+  return (given, known) => {
+    const names = [...known]
+    left -= names.length
+    const nearest = left < 0 ? null : nearestName(given, names)
+    return { suggestion: nearest === null ? null : `did you mean \`${nearest}\`?` }
+  }
 }

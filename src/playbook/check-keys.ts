@@ -5,7 +5,7 @@ import { type Json, isJsonObject } from '../shared/json.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import { camelKey, schemaDefinition, snakeKey } from './camel-keys.ts'
 import { stepSchema } from './playbook-schema.ts'
-import type { Spelling, Wording } from './wording.ts'
+import { type Spelling, type Wording, clip } from './wording.ts'
 
 /** Keys that belong to what is not built yet: refused, never accepted and ignored. */
 const laterKeys: { readonly step: ReadonlySet<string>; readonly playbook: ReadonlySet<string> } = {
@@ -118,9 +118,4 @@ export function checkKeys(
   }
 
   return visit(value, schema, [])
-}
-
-/** A name short enough for a message. */
-export function clip(name: string): string {
-  return name.length <= 60 ? name : `${name.slice(0, 57)}...`
 }

@@ -1,10 +1,9 @@
-import { nearestName } from '../shared/nearest-name.ts'
 import { type After, normaliseAfter, stepsNamed } from './after.ts'
-import { type CheckContext, didYouMean, stepPath } from './check-context.ts'
+import { type CheckContext, stepPath } from './check-context.ts'
 import { findCycles } from './find-cycles.ts'
 
 /** Reports what is wrong with the order of steps: unknown steps, circles, steps nobody gets to, two orders at once. */
-export function checkOrder({ draft, report, wording, alone }: CheckContext): void {
+export function checkOrder({ draft, report, wording, alone, didYouMean }: CheckContext): void {
   if (alone) return
   const steps = draft.steps.filter((step) => step.after !== null)
   if (draft.strict_sequence === true && steps.length > 0) {
@@ -28,14 +27,14 @@ export function checkOrder({ draft, report, wording, alone }: CheckContext): voi
       if (position !== undefined) before[step.index]!.push(position)
       else {
         const message = `${wording.key('after')} of ${wording.step(step.index)} names the step \`${id}\`, which does not exist`
-        report('unknown_step', path, message, didYouMean(nearestName(id, positions.keys())))
+        report('unknown_step', path, message, didYouMean(id, positions.keys()))
       }
     }
   }
 
   const cycles = findCycles(before)
   for (const cycle of cycles) {
-    const names = [...cycle, cycle[0]!].map((index) => draft.steps[index]!.id).join(' → ')
+    const names = circle(cycle.map((index) => draft.steps[index]!.id))
     report('cyclic_order', ['steps', cycle[0]!, 'after'], `the order of steps is a circle: ${names}`)
   }
   if (cycles.length === 0) return
@@ -49,6 +48,12 @@ export function checkOrder({ draft, report, wording, alone }: CheckContext): voi
       `${wording.step(index)} can never be reached: it waits for steps in a circle`,
     )
   }
+}
+
+/** The names in walking order, back to the first; the middle of a long circle is left out. */
+function circle(ids: readonly string[]): string {
+  const shown = ids.length <= 8 ? ids : [...ids.slice(0, 6), '...', ids.at(-1)!]
+  return [...shown, ids[0]!].join(' → ')
 }
 
 /** The positions of the steps that no order of completion ever opens. */

@@ -489,3 +489,45 @@ describe('what is allowed', () => {
     expect(performance.now() - start).toBeLessThan(3_000)
   })
 })
+
+describe('hostile playbooks', () => {
+  const many = (count: number, row: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => row(index))
+
+  it.each<[string, string]>([
+    [
+      'rules for tools that are almost right',
+      `steps: [{ id: s, description: d, expected_tools: [${many(3000, (index) => `tool${index}`).join()}] }]\nrules:\n${many(8000, (index) => `- { tool: tol${index}*, require: "true" }`).join('\n')}`,
+    ],
+    [
+      'steps that are almost right',
+      `steps:\n${many(8000, (index) => `- { id: step${index}, description: d, after: stp${index} }`).join('\n')}`,
+    ],
+    [
+      'thousands of circles',
+      `steps:\n${many(10_000, (index) => `- { id: s${index}, description: d, after: s${index ^ 1} }`).join('\n')}`,
+    ],
+    [
+      'one circle of thousands',
+      `steps:\n${many(10_000, (index) => `- { id: s${index}, description: d, after: s${(index + 1) % 10_000} }`).join('\n')}`,
+    ],
+    [
+      'tens of thousands of tools',
+      `steps: [{ id: s, description: d, expected_tools: [${many(50_000, (index) => `t${index}`).join()}] }]\nfoo: 1`,
+    ],
+    [
+      'tens of thousands of values',
+      `inputs: { x: { type: string, default: z, enum: [${many(50_000, (index) => `t${index}`).join()}] } }`,
+    ],
+    [
+      'a schema with thousands of members',
+      `inputs: { x: { type: object, schema: { properties: { ${many(15_000, (index) => `t${index}: { type: strin }`).join(', ')} } } } }`,
+    ],
+  ])('judges %s in good time', (_, text) => {
+    const start = performance.now()
+    const problems = found(text)
+    expect(problems.length).toBeGreaterThan(0)
+    expect(performance.now() - start).toBeLessThan(15_000)
+    expect(problems[0]!.message.length).toBeLessThan(500)
+  })
+})

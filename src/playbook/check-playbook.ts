@@ -8,7 +8,7 @@ import { readValue } from '../document/read-value.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import type { Json } from '../shared/json.ts'
 import { checkConditions } from './check-conditions.ts'
-import type { CheckContext } from './check-context.ts'
+import { type CheckContext, createSuggester } from './check-context.ts'
 import { checkInputs } from './check-inputs.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkOrder } from './check-order.ts'
@@ -48,7 +48,14 @@ export function checkPlaybook(
   const known = checkKeys(value, playbookSchema, { spelling, report, wording })
   const draft = draftPlaybook(known, checkShape(known, playbookSchema, { report, wording }))
   if (draft !== null) {
-    const context = { draft, report, wording, alone, tools: tools === undefined ? null : new Set(tools) }
+    const context: CheckContext = {
+      draft,
+      report,
+      wording,
+      alone,
+      tools: tools === undefined ? null : new Set(tools),
+      didYouMean: createSuggester(),
+    }
     for (const check of checks) check(context)
   }
   const failed = problems.some((problem) => problem.severity === 'error')

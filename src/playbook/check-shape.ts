@@ -3,8 +3,7 @@ import type { DocumentPath } from '../document/diagnostic.ts'
 import type { Report } from '../document/problem.ts'
 import type { Json } from '../shared/json.ts'
 import { nearestName } from '../shared/nearest-name.ts'
-import { clip } from './check-keys.ts'
-import { type Wording, member } from './wording.ts'
+import { type Wording, clip, member } from './wording.ts'
 
 /** The paths at which a value does not have the shape of the schema; each was reported in words. */
 export function checkShape(

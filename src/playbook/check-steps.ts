@@ -4,10 +4,11 @@ import type { StepDraft } from './playbook-draft.ts'
 /** Reports what is wrong with steps by themselves: ids, tools named twice, and steps that could never be complete. */
 export function checkSteps(context: CheckContext): void {
   checkIds(context)
+  const named = new Set(context.draft.steps.flatMap((step) => step.expected_tools))
   for (const step of context.draft.steps) {
     if (step.broken('expected_tools')) continue
     checkToolList(step, context)
-    checkArguments(step, context)
+    checkArguments(step, named, context)
     checkCompletion(step, context)
   }
 }
@@ -26,18 +27,26 @@ function checkIds({ draft, report, wording }: CheckContext): void {
 }
 
 function checkToolList(step: StepDraft, { report, wording }: CheckContext): void {
+  const seen = new Set<string>()
   step.expected_tools.forEach((tool, index) => {
-    if (step.expected_tools.indexOf(tool) === index) return
+    if (!seen.has(tool)) {
+      seen.add(tool)
+      return
+    }
     const path = stepPath(step, 'expected_tools', index)
     report('duplicate_item', path, `${wording.place(path)} names \`${tool}\` twice`)
   })
 }
 
-function checkArguments(step: StepDraft, { draft, report, wording }: CheckContext): void {
+function checkArguments(
+  step: StepDraft,
+  named: ReadonlySet<string>,
+  { report, wording }: CheckContext,
+): void {
   const expected = new Set(step.expected_tools)
   for (const tool of step.broken('arguments') ? [] : Object.keys(step.arguments)) {
     // An extra is a tool that no step names, so `*` reaches those only.
-    const isExtra = expected.has('*') && draft.steps.every((other) => !other.expected_tools.includes(tool))
+    const isExtra = expected.has('*') && !named.has(tool)
     if (expected.has(tool) || isExtra) continue
     report(
       'unexpected_arguments',

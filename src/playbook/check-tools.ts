@@ -1,36 +1,39 @@
-import { nearestName } from '../shared/nearest-name.ts'
-import { type CheckContext, closedTools, didYouMean, stepPath } from './check-context.ts'
+import { type CheckContext, closedTools, stepPath } from './check-context.ts'
 import { matchesName } from './match-name.ts'
+
+const mostComparisons = 1_000_000
 
 /** Reports tools that do not exist, rules that bind no tool, and a limit on extras where there are none. */
 export function checkTools(context: CheckContext): void {
-  const { draft, report, wording, tools, alone } = context
+  const { draft, report, wording, tools, alone, didYouMean } = context
   if (tools !== null) {
     for (const step of draft.steps) {
       step.expected_tools.forEach((tool, index) => {
         if (tool === '*' || tools.has(tool)) return
         const message = `${wording.step(step.index)} expects the tool \`${tool}\`, which does not exist`
-        report(
-          'unknown_tool',
-          stepPath(step, 'expected_tools', index),
-          message,
-          didYouMean(nearestName(tool, tools)),
-        )
+        report('unknown_tool', stepPath(step, 'expected_tools', index), message, didYouMean(tool, tools))
       })
     }
   }
   if (alone) return
   const callable = closedTools(context) ?? tools
   if (callable === null || draft.broken('rules')) return
+  let left = mostComparisons
+  const bindsSome = (pattern: string): boolean => {
+    if (!pattern.includes('*')) return callable.has(pattern)
+    left -= callable.size
+    // It is only a warning: when finding out has become too dear, the rule is taken to bind something.
+    return left < 0 || [...callable].some((tool) => matchesName(pattern, tool))
+  }
   draft.rules.forEach((rule, index) => {
-    if ([...callable].some((tool) => matchesName(rule.tool, tool))) return
+    if (bindsSome(rule.tool)) return
     report(
       'unmatched_rule',
       ['rules', index, 'tool'],
       `rule ${index + 1} is for \`${rule.tool}\`, and no tool of the playbook has such a name`,
       {
         severity: 'warning',
-        ...didYouMean(nearestName(rule.tool, callable)),
+        ...didYouMean(rule.tool, callable),
       },
     )
   })

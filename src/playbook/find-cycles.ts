@@ -1,18 +1,34 @@
 /**
  * The circles in a graph, each as positions in walking order, beginning with its smallest; circles that share a
- * member are reported once. `edges[i]` lists where position `i` leads.
+ * member are reported once. `edges[i]` lists where position `i` leads. Takes time in proportion to the graph.
  */
 export function findCycles(edges: readonly (readonly number[])[]): number[][] {
+  const left = new Set(edges.keys())
+  const onward = edges.map((nexts) => nexts.length)
+  const backward = edges.map((): number[] => [])
+  edges.forEach((nexts, position) => {
+    for (const next of nexts) backward[next]!.push(position)
+  })
+  /** Takes positions away, and then whatever leads nowhere any more. */
+  const remove = (positions: readonly number[]): void => {
+    const waiting = [...positions]
+    for (let position = waiting.pop(); position !== undefined; position = waiting.pop()) {
+      if (!left.delete(position)) continue
+      for (const source of backward[position]!) {
+        onward[source]! -= 1
+        if (onward[source] === 0) waiting.push(source)
+      }
+    }
+  }
+
   const cycles: number[][] = []
-  let left = new Set(edges.keys())
-  for (;;) {
-    left = peel(left, edges)
-    const start = left.values().next().value
-    if (start === undefined) return cycles
+  remove([...left].filter((position) => onward[position] === 0))
+  for (let start = first(left); start !== undefined; start = first(left)) {
     const cycle = walkToCycle(start, left, edges)
     cycles.push(fromSmallest(cycle))
-    for (const position of cycle) left.delete(position)
+    remove(cycle)
   }
+  return cycles
 }
 
 /** Walks on from a position until it meets itself; everything left leads on inside what is left, so it must. */
@@ -32,34 +48,13 @@ function walkToCycle(
   return walk.slice(seen.get(at))
 }
 
-/** What remains when positions that lead nowhere are taken away, again and again. */
-function peel(among: ReadonlySet<number>, edges: readonly (readonly number[])[]): Set<number> {
-  const left = new Set(among)
-  const onward = new Map<number, number>()
-  const backward = new Map<number, number[]>()
-  for (const position of left) {
-    const nexts = edges[position]!.filter((next) => left.has(next))
-    onward.set(position, nexts.length)
-    for (const next of nexts) {
-      const sources = backward.get(next)
-      if (sources === undefined) backward.set(next, [position])
-      else sources.push(position)
-    }
-  }
-  const waiting = [...left].filter((position) => onward.get(position) === 0)
-  while (waiting.length > 0) {
-    const position = waiting.pop()!
-    left.delete(position)
-    for (const source of backward.get(position) ?? []) {
-      const count = onward.get(source)! - 1
-      onward.set(source, count)
-      if (count === 0) waiting.push(source)
-    }
-  }
-  return left
+function first(positions: ReadonlySet<number>): number | undefined {
+  for (const position of positions) return position
+  return undefined
 }
 
 function fromSmallest(cycle: readonly number[]): number[] {
-  const at = cycle.indexOf(Math.min(...cycle))
+  const smallest = cycle.reduce((a, b) => Math.min(a, b))
+  const at = cycle.indexOf(smallest)
   return [...cycle.slice(at), ...cycle.slice(0, at)]
 }

@@ -44,7 +44,7 @@ export class Wording {
     const owner = this.owner(path)
     const inside = this.path(path).slice(ownerLength(path))
     // An item of a list is named by its list: "`hints` must be a list of strings".
-    const keys = inside.filter((part) => typeof part === 'string')
+    const keys = inside.filter((part) => typeof part === 'string').map(clip)
     if (keys.length === 0) return owner
     return path.length === inside.length ? `\`${keys.join('.')}\`` : `\`${keys.join('.')}\` of ${owner}`
   }
@@ -73,4 +73,9 @@ function ownerLength(path: DocumentPath): number {
 export function member(value: Json | undefined, key: string | number): Json | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as { readonly [key: string | number]: Json })[key]
+}
+
+/** A name short enough for a message. */
+export function clip(name: string): string {
+  return name.length <= 60 ? name : `${name.slice(0, 57)}...`
 }

@@ -69,22 +69,34 @@ export function schemaCost(root: Json): SchemaCost {
 
 /** The depth of value up to which the judgements on any one way down stay affordable. */
 function deepestAffordable(start: Node, order: readonly Node[]): number {
-  const worst = (node: Node) => Math.max(node.cost.object, node.cost.array)
+  let below: ReadonlyMap<Node, number> | null = null
   for (let depth = 0; depth <= deepestAllowed; depth++) {
-    const below = depth === 0 ? null : new Map(order.map((node) => [node, worst(node)]))
+    let changed = below === null
     for (const node of order) {
       for (const kind of ['object', 'array'] as const) {
-        const groups = below === null ? [] : node.parts[kind]
-        const parts = sum(groups.map((group) => Math.max(0, ...group.map((part) => below!.get(part)!))))
-        node.cost[kind] = Math.min(
+        const parts = below === null ? 0 : sum(node.parts[kind].map((group) => dearest(group, below!)))
+        const cost = Math.min(
           1 + sum(node.inPlace.map((each) => each.cost[kind])) + parts,
           Number.MAX_SAFE_INTEGER,
         )
+        changed ||= cost !== node.cost[kind]
+        node.cost[kind] = cost
       }
     }
     if (worst(start) > most) return depth - 1
+    // A schema that does not nest itself costs no more for deeper values.
+    if (!changed) return deepestAllowed
+    below = new Map(order.map((node) => [node, worst(node)]))
   }
   return deepestAllowed
+}
+
+function worst(node: Node): number {
+  return Math.max(node.cost.object, node.cost.array)
+}
+
+function dearest(group: readonly Node[], costs: ReadonlyMap<Node, number>): number {
+  return group.reduce((dearest, part) => Math.max(dearest, costs.get(part)!), 0)
 }
 
 /** The schemas ordered so that what judges a value in place comes before what asks it to; null if it asks itself. */
