@@ -4,12 +4,12 @@
  * Owns: the order of calls in flight.
  *
  * Invariants
- * Q1  First come, first served; only who stepped back goes to the front again.
+ * Q1  First come, first served; who stepped back goes to the front again, behind those who did so before.
  * Q2  Readers may run together; everything else runs alone.
  * Q3  A slot that was given is always given back, however the work ends.
  */
 export class CallQueue {
-  readonly #waiting: { readonly shared: boolean; readonly start: () => void }[] = []
+  readonly #waiting: { readonly shared: boolean; readonly front: boolean; readonly start: () => void }[] = []
   #readers = 0
   #alone = false
 
@@ -32,9 +32,10 @@ export class CallQueue {
 
   #enter(shared: boolean, front: boolean): Promise<void> {
     return new Promise((resolve) => {
-      const entry = { shared, start: resolve }
-      if (front) this.#waiting.unshift(entry)
-      else this.#waiting.push(entry)
+      const entry = { shared, front, start: resolve }
+      const behind = front ? this.#waiting.findIndex((other) => !other.front) : -1
+      if (behind === -1) this.#waiting.push(entry)
+      else this.#waiting.splice(behind, 0, entry)
       this.#pump()
     })
   }
