@@ -20,14 +20,22 @@ export function advance(state: RunState, now: number): readonly RunEvent[] {
     if (event !== null) return [event]
   }
   for (const index of state.toWeigh) {
-    const event = weigh(state, index, at)
+    const event = weighEvidence(state, index, at)
     if (event !== null) return [event]
   }
-  for (const activation of state.timed) {
-    if (!isOverdue(state, activation, at)) continue
-    return [reachLimit(state, state.compiled.steps[activation.step]!, activation, 'timeout_seconds', at)]
+  // Limits come after all evidence: what one call did for several steps counts before any of them is given up.
+  for (const index of state.toWeigh) {
+    const event = weighCap(state, index, at)
+    if (event !== null) return [event]
   }
-  return nothing
+  // Of several, the first in the list: which one fails can stop the clocks of the others.
+  let overdue: Activation | null = null
+  for (const activation of state.timed) {
+    if (overdue !== null && overdue.step < activation.step) continue
+    if (isOverdue(state, activation, at)) overdue = activation
+  }
+  if (overdue === null) return nothing
+  return [reachLimit(state, state.compiled.steps[overdue.step]!, overdue, 'timeout_seconds', at)]
 }
 
 /** Says whether a step has used up its active time. */
@@ -56,26 +64,31 @@ function judgeWhen(state: RunState, index: number, at: number): RunEvent | null 
       }
 }
 
-function weigh(state: RunState, index: number, at: number): RunEvent | null {
+/** The step is satisfied: it completes, unless it waits for a declaration. */
+function weighEvidence(state: RunState, index: number, at: number): RunEvent | null {
   const step = state.compiled.steps[index]!
   const activation = state.activations[index]
-  if (activation === undefined || activation.open > 0 || !canComplete(state, activation)) return null
-  const spent = step.cap !== null && activation.used >= step.cap
-  if (hasEvidence(state, step, activation) && isValid(state, step, activation)) {
-    const outOfOrder = activation.phase === 'waiting'
-    if (!needsDeclaration(step)) {
-      return { type: 'step.completed', at, step: step.id, by: 'evidence', result: null, outOfOrder }
-    }
-    if (!spent || step.source.onLimit !== 'advance') return null
-    return { type: 'step.completed', at, step: step.id, by: 'limit', result: null, outOfOrder }
-  }
-  return spent ? reachLimit(state, step, activation, 'max_tool_calls', at) : null
+  if (activation === undefined || !canBeWeighed(activation) || needsDeclaration(step)) return null
+  if (!hasEvidence(state, step, activation) || !isValid(state, step, activation)) return null
+  const outOfOrder = activation.phase === 'waiting'
+  return { type: 'step.completed', at, step: step.id, by: 'evidence', result: null, outOfOrder }
 }
 
-/** Where the playbook only observes, a step is credited before its turn (G13). */
-function canComplete(state: RunState, activation: Activation): boolean {
-  if (activation.status !== 'pending' && activation.status !== 'in_progress') return false
-  return activation.phase === 'open' || (activation.phase === 'waiting' && !state.enforced)
+/** The cap is used up and the step is not complete. Where only a declaration is missing, `advance` alone acts on that. */
+function weighCap(state: RunState, index: number, at: number): RunEvent | null {
+  const step = state.compiled.steps[index]!
+  const activation = state.activations[index]
+  if (activation === undefined || step.cap === null || activation.used < step.cap) return null
+  if (!canBeWeighed(activation)) return null
+  const onlyUndeclared =
+    needsDeclaration(step) && hasEvidence(state, step, activation) && isValid(state, step, activation)
+  if (onlyUndeclared && step.source.onLimit !== 'advance') return null
+  return reachLimit(state, step, activation, 'max_tool_calls', at)
+}
+
+/** No call of it is open, and its turn has come; one that was called before, where the playbook only observes, is credited (G13). */
+function canBeWeighed({ status, phase, open }: Activation): boolean {
+  return open === 0 && (phase === 'open' || (phase === 'waiting' && status === 'in_progress'))
 }
 
 /** A limit is never a success (G8): what happens is what `on_limit` says. */
@@ -91,7 +104,8 @@ export function reachLimit(
   const lacking = activation.open > 0 ? ['a call is still open'] : missingValidation(state, step, activation)
   // The iterations belong to the run, so no step can be advanced past their end.
   if (onLimit === 'advance' && lacking.length === 0 && limit !== 'max_iterations') {
-    return { type: 'step.completed', at, step: step.id, by: 'limit', result: null, outOfOrder: false }
+    const outOfOrder = activation.phase === 'waiting'
+    return { type: 'step.completed', at, step: step.id, by: 'limit', result: null, outOfOrder }
   }
   return {
     type: 'step.failed',

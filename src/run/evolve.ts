@@ -120,8 +120,27 @@ export function evolve(state: RunState, event: RunEvent): RunState {
       stopClocks(state, event.at)
       break
   }
+  if (mattersToConditions(event)) lookAtWatchers(state)
   activateCurrent(state, event.at)
   return state
+}
+
+/** Whether a condition about steps or calls may have another value after the event. */
+function mattersToConditions({ type }: RunEvent): boolean {
+  switch (type) {
+    case 'tool.admitted':
+    case 'tool.settled':
+    case 'step.opened':
+    case 'step.undecided':
+    case 'step.completed':
+    case 'step.skipped':
+    case 'step.failed':
+    case 'step.escalated':
+    case 'step.retried':
+      return true
+    default:
+      return false
+  }
 }
 
 function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
@@ -173,17 +192,13 @@ function settle(state: RunState, event: EventOf<'tool.settled'>): void {
   if (before === 'unknown' && event.outcome === 'not_executed') state.totalToolCalls--
   if (event.outcome !== 'unknown') state.openTickets.delete(ticket)
   if (event.outcome === 'not_executed' && ticket.extra) state.extraCalls--
-  if (ticket.step === null) {
-    lookAtWatchers(state)
-    return
-  }
+  if (ticket.step === null) return
   // A step with an open ticket cannot be retried, so the visit it belongs to is the current one.
   const activation = state.activations[ticket.step]!
   if (event.outcome === 'not_executed') activation.used--
   if (event.outcome !== 'unknown') activation.open--
   if (event.outcome === 'succeeded') credit(state.compiled.steps[activation.step]!, activation, ticket)
   look(state, activation)
-  lookAtWatchers(state)
 }
 
 function complete(state: RunState, event: EventOf<'step.completed'>): void {
@@ -267,17 +282,16 @@ function leave(state: RunState, activation: Activation, at: number): void {
   removeFrom(state.open, activation.step)
   removeFrom(state.lingering, activation.step)
   removeFrom(state.timed, activation)
-  if (activation.activeSince === null) return
-  activation.activeMs += Math.max(0, at - activation.activeSince)
-  activation.activeSince = null
+  stopClock(activation, at)
 }
 
 function open(state: RunState, index: number): void {
   const activation = activationOf(state, index)
   activation.phase = 'open'
   insertSorted(state.open, index)
-  // Credit given out of order, or a condition about the past, may already satisfy it.
-  if (activation.tickets.length > 0 || state.compiled.steps[index]!.watches) look(state, activation)
+  // Credit given out of order, or a condition about the past, may already satisfy it; a cap of none is used up at once.
+  const { watches, cap } = state.compiled.steps[index]!
+  if (activation.tickets.length > 0 || watches || cap === 0) look(state, activation)
 }
 
 function reopen(state: RunState, activation: Activation): void {
@@ -318,11 +332,13 @@ function look(state: RunState, activation: Activation): void {
   state.toWeigh.push(activation.step)
 }
 
-/** Conditions may speak of any call, so every outcome is a reason to look at the open steps that have them. */
+/** Conditions may speak of any call and any step, so every move is a reason to look at the open steps that have them. */
 function lookAtWatchers(state: RunState): void {
   for (const index of state.compiled.watchers) {
     const activation = state.activations[index]
-    if (activation?.phase === 'open') look(state, activation)
+    if (activation === undefined) continue
+    const early = activation.phase === 'waiting' && activation.status === 'in_progress'
+    if (activation.phase === 'open' || early) look(state, activation)
   }
 }
 
@@ -330,9 +346,16 @@ function pause(state: RunState, at: number): void {
   if (state.paused++ === 0) stopClocks(state, at)
 }
 
-/** Time counts against a step while it is due or has begun. */
+/** Time counts against a step once it was due or has begun; due for no time at all, between two events, does not count. */
 function activateCurrent(state: RunState, at: number): void {
   const first = state.open[0]
+  for (let index = state.timed.length - 1; index >= 0; index--) {
+    const activation = state.timed[index]!
+    const begun = activation.tickets.length > 0 || activation.activeMs > 0
+    if (activation.step === first || begun || (activation.activeSince ?? at) < at) continue
+    activation.activeSince = null
+    state.timed.splice(index, 1)
+  }
   if (first !== undefined) startClock(state, state.activations[first]!, at)
 }
 
@@ -348,11 +371,13 @@ function startClocks(state: RunState, at: number): void {
 }
 
 function stopClocks(state: RunState, at: number): void {
-  for (const activation of state.timed) {
-    if (activation.activeSince === null) continue
-    activation.activeMs += Math.max(0, at - activation.activeSince)
-    activation.activeSince = null
-  }
+  for (const activation of state.timed) stopClock(activation, at)
+}
+
+function stopClock(activation: Activation, at: number): void {
+  if (activation.activeSince === null) return
+  activation.activeMs += Math.max(0, at - activation.activeSince)
+  activation.activeSince = null
 }
 
 function isRunning(state: RunState): boolean {
