@@ -23,51 +23,56 @@ export function arePredecessorsMet(state: RunState, tree: Predecessors | null): 
  * way that cannot be passed: a required step, or a ticket that is still open.
  */
 export function passedOver(state: RunState, step: CompiledStep): number[] | null {
+  if (step.predecessors === null) return []
+  const clearable = findClearable(state, step.predecessors)
+  if (!isClear(state, step.predecessors, clearable)) return null
   const passed = new Set<number>()
-  return clear(state, step.predecessors, passed, new Set()) ? [...passed].sort((a, b) => a - b) : null
+  const waiting = [step.predecessors]
+  for (let tree = waiting.pop(); tree !== undefined; tree = waiting.pop()) {
+    if (arePredecessorsMet(state, tree)) continue
+    if (tree.kind === 'step') {
+      const before = passed.has(tree.index) ? null : state.compiled.steps[tree.index]!.predecessors
+      if (before !== null) waiting.push(before)
+      passed.add(tree.index)
+    } else if (tree.kind === 'all') for (const each of tree.of) waiting.push(each)
+    else waiting.push(tree.of.find((each) => isClear(state, each, clearable))!)
+  }
+  return [...passed].sort((a, b) => a - b)
 }
 
 /**
- * Collects into `passed` what must be passed over for the tree to be met; false if that cannot be. `blocked` remembers
- * what was found impassable, so that no step is walked twice however the paths cross.
+ * Which of the optional steps before can be passed, with all that stands before each. A list, not recursion, and one look
+ * at each step: a playbook may hold thousands of them, and paths that cross double with every crossing.
  */
-function clear(
-  state: RunState,
-  tree: Predecessors | null,
-  passed: Set<number>,
-  blocked: Set<number>,
-): boolean {
-  // A loop, not recursion, along a chain: a playbook may begin with thousands of optional steps.
-  const path: number[] = []
-  let at = tree
-  while (at !== null && at.kind === 'step') {
-    if (isMet(state, at.index) || passed.has(at.index)) return true
-    const step: CompiledStep = state.compiled.steps[at.index]!
-    path.push(at.index)
-    if (blocked.has(at.index) || !isPassable(state, step)) break
-    passed.add(at.index)
-    at = step.predecessors
+function findClearable(state: RunState, tree: Predecessors): ReadonlyMap<number, boolean> {
+  const clearable = new Map<number, boolean>()
+  const entered = new Set<number>()
+  const waiting: number[] = []
+  const enter = (tree: Predecessors): void => {
+    if (tree.kind !== 'step') for (const each of tree.of) enter(each)
+    else if (!isMet(state, tree.index) && isPassable(state, state.compiled.steps[tree.index]!))
+      waiting.push(tree.index)
   }
-  if (at === null || (at.kind !== 'step' && clearGroup(state, at.kind, at.of, passed, blocked))) return true
-  for (const index of path) blocked.add(index)
-  return false
+  enter(tree)
+  while (waiting.length > 0) {
+    const index = waiting.at(-1)!
+    const before = state.compiled.steps[index]!.predecessors
+    if (before === null || entered.has(index)) {
+      clearable.set(index, before === null || isClear(state, before, clearable))
+      waiting.pop()
+    } else {
+      entered.add(index)
+      enter(before)
+    }
+  }
+  return clearable
 }
 
-function clearGroup(
-  state: RunState,
-  kind: 'all' | 'any',
-  of: readonly Predecessors[],
-  passed: Set<number>,
-  blocked: Set<number>,
-): boolean {
-  if (kind === 'all') return of.every((each) => clear(state, each, passed, blocked))
-  if (of.some((each) => arePredecessorsMet(state, each))) return true
-  return of.some((each) => {
-    const trial = new Set(passed)
-    if (!clear(state, each, trial, blocked)) return false
-    for (const index of trial) passed.add(index)
-    return true
-  })
+function isClear(state: RunState, tree: Predecessors, clearable: ReadonlyMap<number, boolean>): boolean {
+  if (tree.kind === 'step') return isMet(state, tree.index) || clearable.get(tree.index) === true
+  return tree.kind === 'all'
+    ? tree.of.every((each) => isClear(state, each, clearable))
+    : tree.of.some((each) => isClear(state, each, clearable))
 }
 
 function isPassable(state: RunState, step: CompiledStep): boolean {
