@@ -4,5 +4,5 @@ export const maxDocumentBytes = 1_000_000
 /** How deep values may be nested; deeper is refused before anything recursive sees it. */
 export const maxDocumentDepth = 64
 
-/** How many values a document may hold once its aliases are written out. */
-export const maxDocumentValues = 500_000
+/** How many values a document may hold: about ten thousand steps. */
+export const maxDocumentValues = 200_000

@@ -193,6 +193,8 @@ describe('hostile documents', () => {
     ['50 MB of JSON', `"${'x'.repeat(50_000_000)}"`, 'json', 'document_too_large'],
     ['half a million letters of three bytes', `a: ${'€'.repeat(400_000)}`, 'yaml', 'document_too_large'],
     ['a million commas', `[${','.repeat(999_000)}]`, 'yaml', 'document_too_large'],
+    ['a third of a million values in JSON', `[${'1,'.repeat(330_000)}1]`, 'json', 'document_too_large'],
+    ['a fifth of a million values', `[${'1,'.repeat(210_000)}1]`, 'yaml', 'document_too_large'],
     ['half a million closing brackets', ']'.repeat(490_000), 'yaml', 'invalid_yaml'],
     ['a quarter of a million directives', '%a\n'.repeat(249_000), 'yaml', 'invalid_yaml'],
     ['a quarter of a million documents', '---\n'.repeat(249_000), 'yaml', 'multiple_documents'],

@@ -1,6 +1,6 @@
 import type { DocumentNode, MapEntry, Span } from './document-node.ts'
 import { isExactNumber } from './exact-number.ts'
-import { maxDocumentDepth } from './limits.ts'
+import { maxDocumentDepth, maxDocumentValues } from './limits.ts'
 import type { ParsedText, TextProblem } from './parsed-text.ts'
 
 /** Reads JSON (RFC 8259) into a tree with places. Stops at the first mistake of syntax; never throws. */
@@ -27,6 +27,7 @@ class JsonReader {
   readonly problems: TextProblem[] = []
   readonly #text: string
   #at = 0
+  #values = 0
 
   constructor(text: string) {
     this.#text = text
@@ -39,6 +40,8 @@ class JsonReader {
   }
 
   #readValue(depth: number): DocumentNode {
+    if (++this.#values > maxDocumentValues)
+      this.#fail(`the document has more than ${maxDocumentValues} values`, 'document_too_large')
     const character = this.#next()
     if (character === '{' || character === '[') {
       if (depth === maxDocumentDepth)
@@ -170,10 +173,10 @@ class JsonReader {
 
   #fail(
     what: string,
-    code: 'invalid_json' | 'too_deep' = 'invalid_json',
+    code: 'invalid_json' | 'too_deep' | 'document_too_large' = 'invalid_json',
     span: Span = { start: this.#at, end: this.#at + 1 },
   ): never {
-    throw new JsonMistake({ code, message: `Invalid JSON: ${what}`, span })
+    throw new JsonMistake({ code, message: code === 'invalid_json' ? `Invalid JSON: ${what}` : what, span })
   }
 }
 

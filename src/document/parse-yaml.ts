@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import type { DocumentNode, MapEntry, Span } from './document-node.ts'
 import { isExactNumber } from './exact-number.ts'
-import { maxDocumentDepth } from './limits.ts'
+import { maxDocumentDepth, maxDocumentValues } from './limits.ts'
 import { inexact } from './parse-json.ts'
 import type { ParsedText, TextProblem } from './parsed-text.ts'
 
@@ -58,7 +58,9 @@ export function parseYaml(text: string): ParsedText {
   if (problems.length > 0 || document.contents === null) return { root: null, problems }
   const builder = new TreeBuilder(text)
   const root = builder.build(document.contents, 0)
-  return { root, problems: builder.problems }
+  // Half a tree would only give misleading problems.
+  const tooLarge = builder.problems.filter((problem) => problem.code === 'document_too_large')
+  return tooLarge.length > 0 ? { root: null, problems: tooLarge } : { root, problems: builder.problems }
 }
 
 /** A hostile text makes hundreds of thousands of errors, and tracing the stack of each is nearly all the work. */
@@ -142,6 +144,7 @@ class TreeBuilder {
   readonly #text: string
   readonly #anchors = new Map<string, DocumentNode | 'open'>()
   #aliased = 0
+  #values = 0
 
   constructor(text: string) {
     this.#text = text
@@ -149,12 +152,21 @@ class TreeBuilder {
 
   build(node: Node, depth: number): DocumentNode {
     const span = spanOf(node)
+    if (++this.#values > maxDocumentValues) return this.#tooMany(span)
     if (isAlias(node)) return this.#follow(node, span)
     if (node.tag !== undefined && !coreTags.has(node.tag)) this.problems.push(unsupportedTag(node.tag, span))
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, 'open')
     const built = this.#buildContent(node, span, depth)
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, built)
     return built
+  }
+
+  #tooMany(span: Span): DocumentNode {
+    if (this.#values === maxDocumentValues + 1) {
+      const message = `the document has more than ${maxDocumentValues} values`
+      this.problems.push({ code: 'document_too_large', message, span })
+    }
+    return empty(span)
   }
 
   #buildContent(node: Exclude<Node, Alias>, span: Span, depth: number): DocumentNode {

@@ -1,7 +1,11 @@
 import type { Json } from '../shared/json.ts'
-import { maxDocumentDepth, maxDocumentValues } from './limits.ts'
+import { maxDocumentDepth } from './limits.ts'
 import type { DocumentPath } from './diagnostic.ts'
 import type { Report } from './problem.ts'
+
+/** More than for documents: code can build what nobody would write, and is not hostile. */
+const mostValues = 1_000_000
+const mostRefused = 100
 
 /**
  * Copies a value built in code into plain JSON that shares nothing with it; objects come out without a prototype.
@@ -15,11 +19,11 @@ export function readValue(
 ): Json | undefined {
   const above = new Set<object>()
   let count = 0
+  let refused = 0
 
   const read = (given: unknown, path: DocumentPath): Json | undefined => {
-    if (++count > maxDocumentValues) {
-      if (count === maxDocumentValues + 1)
-        report('document_too_large', [], `more than ${maxDocumentValues} values`)
+    if (++count > mostValues) {
+      if (count === mostValues + 1) report('document_too_large', [], `more than ${mostValues} values`)
       return undefined
     }
     switch (typeof given) {
@@ -60,7 +64,7 @@ export function readValue(
     const list: Json[] = []
     // Not `map`: it would pass over the holes of a sparse list in silence.
     for (let index = 0; index < given.length; index++) {
-      if (count > maxDocumentValues) break
+      if (count > mostValues || refused > mostRefused) break
       const item = read(given[index], [...path, index])
       // The place is kept, so that the positions of what follows stay true.
       list.push(item === undefined ? null : item)
@@ -88,6 +92,8 @@ export function readValue(
     what: string,
     code: 'not_json' | 'invalid_text' = 'not_json',
   ): undefined => {
+    // A list of ten million holes is said once, not ten million times.
+    if (++refused > mostRefused) return
     report(
       code,
       path,

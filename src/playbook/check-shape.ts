@@ -5,6 +5,8 @@ import type { Json } from '../shared/json.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import { type Wording, clip, member } from './wording.ts'
 
+const mostReported = 1_000
+
 /** The paths at which a value does not have the shape of the schema; each was reported in words. */
 export function checkShape(
   value: Json,
@@ -13,15 +15,19 @@ export function checkShape(
 ): readonly DocumentPath[] {
   const result = schema.safeParse(value)
   if (result.success) return []
-  const issues = result.error.issues.flatMap((issue) => closest(issue, [], value))
   const reported = new Set<string>()
-  return issues.map((issue) => {
-    const path = issue.path as DocumentPath
-    const text = JSON.stringify([path, issue.message])
-    // Two rules of one value (length and pattern of a name) say the same thing.
-    if (!reported.has(text)) reportIssue(issue, path, valueAt(value, path), context)
-    reported.add(text)
-    return path
+  return result.error.issues.flatMap((issue) => {
+    // A list of half a million wrong items is not worth half a million sentences.
+    if (reported.size >= mostReported) return [issue.path as DocumentPath]
+    return closest(issue, [], value).map((found) => {
+      const path = found.path as DocumentPath
+      if (reported.size >= mostReported) return path
+      const identity = JSON.stringify([path, found.message])
+      // Two rules of one value (length and pattern of a name) say the same thing.
+      if (!reported.has(identity)) reportIssue(found, path, valueAt(value, path), context)
+      reported.add(identity)
+      return path
+    })
   })
 }
 

@@ -5,6 +5,7 @@ import type { CamelKeys } from './camel-keys.ts'
 import { checkStepDefinition } from './check-playbook.ts'
 import { type CompleteWhen, completeWhenToFile, resolveCompleteWhen } from './complete-when.ts'
 import { equalJson, freeze, freezeMap } from './freeze.ts'
+import { isInstance } from './is-instance.ts'
 import { type CheckedStepFile, type PlaybookStepFile, stepSchema } from './playbook-schema.ts'
 import { PlaybookLoadError } from './playbook-load-error.ts'
 
@@ -43,7 +44,7 @@ export class PlaybookStep {
 
   /** Throws PlaybookLoadError with every problem of the step. */
   constructor(definition: PlaybookStepDefinition | CheckedStep) {
-    const file = definition instanceof CheckedStep ? definition.file : checkedFile(definition)
+    const file = isInstance(definition, CheckedStep) ? definition.file : checkedFile(definition)
     this.id = file.id
     this.description = file.description
     this.expectedTools = freeze(file.expected_tools)

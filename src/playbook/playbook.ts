@@ -3,6 +3,7 @@ import type { JsonSchema } from '../shared/json-schema.ts'
 import type { CamelKeys } from './camel-keys.ts'
 import { checkPlaybookDefinition } from './check-playbook.ts'
 import { freeze, freezeMap } from './freeze.ts'
+import { isInstance } from './is-instance.ts'
 import { PlaybookLoadError } from './playbook-load-error.ts'
 import {
   type CheckedPlaybookFile,
@@ -54,7 +55,7 @@ export class Playbook {
 
   /** Throws PlaybookLoadError with every problem of the definition. */
   constructor(definition: PlaybookDefinition | CheckedPlaybook) {
-    const file = definition instanceof CheckedPlaybook ? definition.file : checkedFile(definition)
+    const file = isInstance(definition, CheckedPlaybook) ? definition.file : checkedFile(definition)
     this.id = file.id
     this.name = file.name
     this.description = file.description
@@ -123,7 +124,7 @@ const {
 
 function checkedFile(definition: PlaybookDefinition): CheckedPlaybookFile {
   const { file, diagnostics } = checkPlaybookDefinition(definition, (value) =>
-    value instanceof PlaybookStep ? { ...value } : value,
+    isInstance(value, PlaybookStep) ? { ...value } : value,
   )
   if (file === null) throw PlaybookLoadError.fromDiagnostics(diagnostics, null)
   return file

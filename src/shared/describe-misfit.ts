@@ -30,6 +30,16 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/^False boolean schema\.$/, 'is not allowed'],
 ]
 
+/** Where the validator's own words are wrong or say little. */
+const byKeyword: Readonly<Record<string, string>> = {
+  exclusiveMinimum: 'is $1, and must be more than $2',
+  exclusiveMaximum: 'is $1, and must be less than $2',
+  multipleOf: 'is $1, not a multiple of $2',
+  minProperties: 'has too few members',
+  maxProperties: 'has too many members',
+  contains: 'has no item of the form that is asked for',
+}
+
 /** One sentence about a misfit, or null when another misfit says it better. */
 export function describeMisfit(error: OutputUnit, all: readonly OutputUnit[]): string | null {
   if (wrappers.has(error.keyword)) return null
@@ -41,11 +51,14 @@ export function describeMisfit(error: OutputUnit, all: readonly OutputUnit[]): s
   )
   if (inAlternative) return null
   const place = error.instanceLocation.slice(2).split('/').map(unescape).join('.')
-  const text = rephrase(error.error)
+  const text = rephrase(error)
   return place === '' ? text : `\`${place}\` ${text}`
 }
 
-function rephrase(text: string): string {
+function rephrase({ keyword, error: text }: OutputUnit): string {
+  const fixed = byKeyword[keyword]
+  if (fixed !== undefined)
+    return text.replace(/^(\S+) is \D*?(-?[\d.e+]+)\.$/, fixed).replace(/^(?:Instance|Array) .*$/, fixed)
   for (const [pattern, phrase] of phrases) {
     if (pattern.test(text))
       return text.replace(pattern, phrase).replaceAll('"', text.startsWith('Instance type') ? '' : '"')

@@ -39,6 +39,22 @@ describe('compileJsonSchema', () => {
     ])
   })
 
+  it.each<[JsonSchema, Json, string]>([
+    [{ exclusiveMinimum: 0 }, 0, 'is 0, and must be more than 0'],
+    [{ exclusiveMaximum: 1.5 }, 2, 'is 2, and must be less than 1.5'],
+    [{ minimum: 1 }, -0.5, 'is -0.5, less than 1'],
+    [{ multipleOf: 5 }, 3, 'is 3, not a multiple of 5'],
+    [{ minProperties: 1 }, {}, 'has too few members'],
+    [{ maxProperties: 0 }, { a: 1 }, 'has too many members'],
+    [{ contains: { type: 'string' } }, [1], 'has no item of the form that is asked for'],
+    [{ const: 'x' }, 'y', 'must be "x"'],
+    [{ not: { type: 'string' } }, 'y', 'has a form that is excluded'],
+    [{ type: ['string', 'null'] }, 3, 'must be string, null, not number'],
+    [{ format: 'date' }, 'today', 'is not a valid date'],
+  ])('says of %j that %j %s', (schema, value, sentence) => {
+    expect(check(schema, value)).toEqual([sentence])
+  })
+
   it('treats inherited names as absent members', () => {
     expect(check({ required: ['constructor'] }, {})).toEqual(['lacks `constructor`'])
     expect(check({ properties: { toString: false } }, {})).toEqual([])

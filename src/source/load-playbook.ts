@@ -1,4 +1,5 @@
 import type { CheckOptions } from '../playbook/check-playbook.ts'
+import { isInstance } from '../playbook/is-instance.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { PlaybookLoader } from './playbook-loader.ts'
 
@@ -8,7 +9,7 @@ import { PlaybookLoader } from './playbook-loader.ts'
  */
 export function loadPlaybook(source: object | string | URL, options: CheckOptions = {}): Playbook {
   const loader = new PlaybookLoader(options)
-  if (source instanceof URL) return loader.loadFile(source)
+  if (isInstance(source, URL)) return loader.loadFile(source)
   if (typeof source !== 'string') return loader.loadDict(source)
   if (/^\s*\{/.test(source)) return loader.loadJsonString(source)
   return /[\n\r]/.test(source) ? loader.loadYamlString(source) : loader.loadFile(source)

@@ -76,6 +76,24 @@ describe('whatever comes in', () => {
     )
   })
 
+  it('an object that throws when looked at gives PlaybookLoadError', () => {
+    for (const trap of ['getPrototypeOf', 'ownKeys', 'get', 'getOwnPropertyDescriptor']) {
+      const hostile = new Proxy(
+        { id: 'a' },
+        {
+          [trap]: () => {
+            throw new Error('no')
+          },
+        },
+      )
+      onlyLoadErrors(() => loadPlaybook(hostile))
+      onlyLoadErrors(() => new Playbook(hostile as never))
+      onlyLoadErrors(() => new PlaybookStep(hostile as never))
+      onlyLoadErrors(() => new Playbook({ id: 'a', name: 'A', steps: [hostile as never] }))
+    }
+    onlyLoadErrors(() => loadPlaybook({ id: 'a', name: 'A', tags: Array(10_000_000) }))
+  })
+
   it('a text gives a playbook or PlaybookLoadError', () => {
     const loader = new PlaybookLoader()
     assert(

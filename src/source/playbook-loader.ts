@@ -3,6 +3,7 @@ import { reportInto, type Problem } from '../document/problem.ts'
 import { readValue } from '../document/read-value.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import { type CheckOptions, checkPlaybook } from '../playbook/check-playbook.ts'
+import { isInstance } from '../playbook/is-instance.ts'
 import { type ParsedPlaybook, parsePlaybook } from '../playbook/parse-playbook.ts'
 import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
 import { CheckedPlaybook, Playbook } from '../playbook/playbook.ts'
@@ -27,7 +28,7 @@ export class PlaybookLoader {
 
   /** Loads a plain object spelled as a file is: `expected_tools`, not `expectedTools`. */
   loadDict(data: unknown): Playbook {
-    if (data instanceof Playbook) return data
+    if (isInstance(data, Playbook)) return data
     const unreadable: Problem[] = []
     const value = readValue(data, reportInto(unreadable))
     const { file, problems } = checkPlaybook(value ?? null, this.#options)
