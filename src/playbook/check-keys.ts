@@ -83,7 +83,7 @@ export function checkKeys(
     kind: 'step' | 'playbook' | null,
     path: DocumentPath,
   ): Json => {
-    const known = new Map(Object.keys(shape).map((key) => [spelling === 'code' ? camelKey(key) : key, key]))
+    const known = knownKeys(shape, spelling)
     const copy: Record<string, Json> = Object.create(null)
     for (const [key, entry] of Object.entries(value)) {
       const name = known.get(key)
@@ -118,4 +118,21 @@ export function checkKeys(
   }
 
   return visit(value, schema, [])
+}
+
+const keysOf: Record<Spelling, WeakMap<object, ReadonlyMap<string, string>>> = {
+  file: new WeakMap(),
+  code: new WeakMap(),
+}
+
+/** The keys of an object as the author spells them, each with its spelling in files; worked out once per schema. */
+function knownKeys(
+  shape: Readonly<Record<string, unknown>>,
+  spelling: Spelling,
+): ReadonlyMap<string, string> {
+  const known = keysOf[spelling].get(shape)
+  if (known !== undefined) return known
+  const keys = new Map(Object.keys(shape).map((key) => [spelling === 'code' ? camelKey(key) : key, key]))
+  keysOf[spelling].set(shape, keys)
+  return keys
 }

@@ -44,20 +44,21 @@ export type AfterFile =
   | { all: readonly AfterFile[] }
 
 const mustBeAfter = 'must be a step id, a list of step ids, or a group: { any: [...] } or { all: [...] }'
-const after: z.ZodType<AfterFile> = z.lazy(() => {
-  const group = z
-    .array(after, { error: 'must be a list of step ids or groups' })
-    .min(1, { error: 'must not be empty' })
-  return z.union(
-    [
-      z.string().regex(namePattern, { error: ruleOfNames }),
-      group,
-      z.strictObject({ any: group }),
-      z.strictObject({ all: group }),
-    ],
-    { error: mustBeAfter },
+const afterGroup = z
+  .array(
+    z.lazy((): z.ZodType<AfterFile> => after),
+    { error: 'must be a list of step ids or groups' },
   )
-})
+  .min(1, { error: 'must not be empty' })
+const after: z.ZodType<AfterFile> = z.union(
+  [
+    z.string().regex(namePattern, { error: ruleOfNames }),
+    afterGroup,
+    z.strictObject({ any: afterGroup }),
+    z.strictObject({ all: afterGroup }),
+  ],
+  { error: mustBeAfter },
+)
 
 const validationSchema = z.strictObject(
   {
