@@ -73,6 +73,17 @@ test('what one call did for several steps counts before the cap of any of them',
   expect(statuses(enforcer)).toEqual(['completed', 'completed'])
 })
 
+test('of several steps whose cap is used up, the first in the list reaches its limit first (G8)', () => {
+  const enforcer = start(
+    [
+      { id: 's1', expectedTools: ['a'], maxToolCalls: 0, onLimit: 'advance', when: 'not succeeded("a")' },
+      { id: 's2', maxToolCalls: 0, completeWhen: 'steps.s1.status == "completed"' },
+    ],
+    { strictSequence: false },
+  )
+  expect(statuses(enforcer)).toEqual(['completed', 'completed'])
+})
+
 test('time does not count against a step that was due for no time at all (G8)', () => {
   const enforcer = start(
     [

@@ -89,6 +89,7 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   if (request.callId !== null && state.byCallId.has(request.callId))
     return deny('duplicate_call', request.callId)
   if (facts.registered === false) return deny('unknown_tool')
+  if (facts.veto != null) return deny('vetoed', facts.veto)
   if (state.ended !== null) return deny('run_ended')
   if (state.failedRequired > 0) return deny('step_failed')
   if (state.paused > 0) return deny('run_paused')

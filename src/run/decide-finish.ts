@@ -61,6 +61,17 @@ function isAnswered(state: RunState, step: CompiledStep): boolean {
   return missingValidation(state, step, activation).length === 0
 }
 
+/** Ends the run short of success, because the host says so. A run that has ended stays as it ended. */
+export function decideEnd(
+  state: RunState,
+  request: Extract<RunRequest, { type: 'end' }>,
+  facts: Facts,
+): readonly RunEvent[] {
+  if (state.ended !== null) return []
+  const at = Math.max(facts.now, state.clock)
+  return [{ type: 'run.finished', at, status: request.status, message: request.message }]
+}
+
 /** Counts one turn of the model against `max_iterations`; the one too many does what the current step's `on_limit` says. */
 export function decideIteration(state: RunState, facts: Facts): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)

@@ -11,7 +11,7 @@
  * D4  A refusal changes no order, spends no slot and completes nothing.
  */
 import { decideCall } from './decide-call.ts'
-import { decideFinish, decideIteration } from './decide-finish.ts'
+import { decideEnd, decideFinish, decideIteration } from './decide-finish.ts'
 import { decideSettlement } from './decide-settlement.ts'
 import { decideComplete, decideFail, decideRetry, decideSkip } from './decide-step.ts'
 import type { RunEvent } from './event.ts'
@@ -37,5 +37,7 @@ export function decide(state: RunState, request: RunRequest, facts: Facts): read
       return decideIteration(state, facts)
     case 'finish':
       return decideFinish(state, request, facts)
+    case 'end':
+      return decideEnd(state, request, facts)
   }
 }

@@ -4,6 +4,7 @@ export const denialCodes = [
   'invalid_arguments',
   'unknown_tool',
   'duplicate_call',
+  'vetoed',
   'run_ended',
   'step_failed',
   'run_paused',
@@ -30,6 +31,7 @@ const hardCodes: ReadonlySet<DenialCode> = new Set<DenialCode>([
   'invalid_arguments',
   'unknown_tool',
   'duplicate_call',
+  'vetoed',
   'gate_error',
 ])
 

@@ -25,6 +25,8 @@ export function describeDenial(
       return `There is no tool '${tool}'.`
     case 'duplicate_call':
       return `The call id '${detail}' was used before: every call needs its own.`
+    case 'vetoed':
+      return `'${tool}' was vetoed: ${detail}.`
     case 'run_ended':
       return `The run has ended (${state.ended}): nothing more is let through.`
     case 'step_failed':

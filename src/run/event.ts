@@ -3,8 +3,10 @@ import type { Mover } from './activation.ts'
 import type { DenialCode } from './denial-code.ts'
 import type { Outcome } from './ticket.ts'
 
-/** How a run ended. */
-export type RunEnd = 'succeeded' | 'incomplete' | 'failed'
+/** The ways a run can end. */
+export const runEnds = ['succeeded', 'incomplete', 'failed', 'cancelled'] as const
+
+export type RunEnd = (typeof runEnds)[number]
 
 /** The limits a step or a run can reach. */
 export type Limit = 'max_tool_calls' | 'timeout_seconds' | 'max_iterations'

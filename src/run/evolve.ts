@@ -268,7 +268,7 @@ function retry(state: RunState, event: EventOf<'step.retried'>): void {
   state.activations[index] = createActivation(index, activation.visit + 1, step.keywords)
   if (failed && step.required) state.failedRequired--
   if (failed && !step.required) state.remaining++
-  if (undecided) state.toJudge.push(index)
+  if (undecided) insertSorted(state.toJudge, index)
   else open(state, index)
   startClocks(state, event.at)
 }
@@ -314,7 +314,7 @@ export function makeReady(state: RunState, index: number): void {
   if (activation !== undefined && (activation.phase !== 'waiting' || activation.status === 'skipped')) return
   if (!arePredecessorsMet(state, step.predecessors)) return
   if (step.when === null) open(state, index)
-  else if (!state.toJudge.includes(index)) state.toJudge.push(index)
+  else insertSorted(state.toJudge, index)
 }
 
 function closeBefore(state: RunState, index: number): void {
@@ -329,7 +329,7 @@ function closeBefore(state: RunState, index: number): void {
 function look(state: RunState, activation: Activation): void {
   if (activation.dirty) return
   activation.dirty = true
-  state.toWeigh.push(activation.step)
+  insertSorted(state.toWeigh, activation.step)
 }
 
 /** Conditions may speak of any call and any step, so every move is a reason to look at the open steps that have them. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../shared/json.ts'
+import type { RunEnd } from './event.ts'
 import type { Outcome } from './ticket.ts'
 
 /** What somebody wants of a run. The machine answers with the events that follow, a refusal included. */
@@ -33,6 +34,7 @@ export type RunRequest =
   | { readonly type: 'retry'; readonly step: string; readonly reason: string | null }
   | { readonly type: 'iterate' }
   | { readonly type: 'finish'; readonly message: string | null }
+  | { readonly type: 'end'; readonly status: Exclude<RunEnd, 'succeeded'>; readonly message: string | null }
 
 /** What the machine cannot know by itself; recorded with the decision it served. */
 export interface Facts {
@@ -41,4 +43,6 @@ export interface Facts {
   readonly registered?: boolean | null
   /** Why the arguments of a call cannot be read as JSON, if they cannot. */
   readonly malformed?: string | null
+  /** Why something outside the playbook forbids the call, if it does. */
+  readonly veto?: string | null
 }

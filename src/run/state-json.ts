@@ -101,9 +101,14 @@ export function readState(compiled: CompiledPlaybook, json: RunStateJson): RunSt
   }
   for (const each of json.previous) state.previous.push(readActivation(each, position(each.step), compiled))
   for (const each of json.activations) {
-    const untouched = each.status === 'pending' && each.visit === 1 && each.startedAt === null
+    const untouched =
+      each.status === 'pending' && each.visit === 1 && each.startedAt === null && each.phase !== 'escalated'
     if (untouched && !same) continue
-    state.activations[position(each.step)] = readActivation(each, position(each.step), compiled)
+    const index = position(each.step)
+    if (state.activations[index] !== undefined) {
+      throw new LockstepError('invalid_snapshot', `The snapshot has the step '${each.step}' twice.`)
+    }
+    state.activations[index] = readActivation(each, index, compiled)
   }
   readTickets(state, json.tickets, position)
   for (const id of json.timed) {
@@ -121,9 +126,18 @@ export function readState(compiled: CompiledPlaybook, json: RunStateJson): RunSt
     finishRefusals: json.finishRefusals,
     violationsDropped: json.violationsDropped,
   } satisfies Partial<RunState>)
-  state.errors.push(...json.errors)
-  state.violations.push(...json.violations)
-  if (same) for (const id of json.toJudge) state.toJudge.push(position(id))
+  for (const each of json.errors) state.errors.push(each)
+  for (const each of json.violations) state.violations.push(each)
+  for (const id of same ? json.toJudge : []) {
+    const index = position(id)
+    if (
+      compiled.steps[index]!.when === null ||
+      (state.activations[index]?.phase ?? 'waiting') !== 'waiting'
+    ) {
+      throw new LockstepError('invalid_snapshot', `The snapshot has nothing to judge at step '${id}'.`)
+    }
+    state.toJudge.push(index)
+  }
   deriveLists(state)
   if (!same) for (const step of compiled.steps) makeReady(state, step.index)
   return state

@@ -23,6 +23,7 @@ export function describeAnswer(
   return new EnforcementResult({
     allowed: admitted !== null,
     code: denied?.code ?? null,
+    message: denied?.message ?? null,
     callId: admitted?.callId ?? null,
     violation: denied === null || !recordViolations ? null : describeViolation(denied),
     hints: denied === null ? (step?.hints ?? []) : hintsAfterDenial(state, denied),

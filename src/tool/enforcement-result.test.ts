@@ -35,6 +35,7 @@ describe('EnforcementResult', () => {
     expect({ ...new EnforcementResult({ allowed: true }) }).toEqual({
       allowed: true,
       code: null,
+      message: null,
       callId: null,
       violation: null,
       hints: [],

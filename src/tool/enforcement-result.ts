@@ -35,6 +35,7 @@ export interface EnforcementResultFields {
   allowed: boolean
   code?: DenialCode | null
   callId?: string | null
+  message?: string | null
   violation?: EnforcementViolation | null
   hints?: readonly string[]
   currentStep?: PlaybookStep | null
@@ -48,6 +49,8 @@ export class EnforcementResult {
   readonly allowed: boolean
   /** Why it was refused, or would have been where the playbook only observes; null if nothing speaks against it. */
   readonly code: DenialCode | null
+  /** The same in a sentence. */
+  readonly message: string | null
   /** By which the outcome is recorded; null if the call was refused. */
   readonly callId: string | null
   readonly violation: EnforcementViolation | null
@@ -59,6 +62,7 @@ export class EnforcementResult {
   constructor(fields: EnforcementResultFields) {
     this.allowed = fields.allowed
     this.code = fields.code ?? null
+    this.message = fields.message ?? null
     this.callId = fields.callId ?? null
     this.violation = fields.violation ?? null
     this.hints = fields.hints ?? noHints

@@ -17,8 +17,12 @@ export interface EnforcerOptions {
   readonly finishAttempts?: number
   /** The time in epoch milliseconds. Default the system's. */
   readonly clock?: () => number
-  /** Receives what happened, in order, before any result of it is returned. If it throws, nothing more is let through. */
-  readonly onEvents?: (events: readonly RunEvent[]) => void
+  /**
+   * Receives what happened, in order, before any result of it is returned. If it throws, or the promise it returns fails,
+   * nothing more is let through. `call` waits for the promise before it runs the tool; who runs tools otherwise waits for
+   * `written()`.
+   */
+  readonly onEvents?: (events: readonly RunEvent[]) => unknown
 }
 
 /** How a run is taken up again; what its snapshot says cannot be given anew. */
@@ -32,6 +36,8 @@ export interface ProposedCall {
   readonly tool: string
   readonly callId?: string
   readonly arguments?: unknown
+  /** Why something outside the playbook forbids the call; it is then refused and recorded as `vetoed`. */
+  readonly veto?: string
 }
 
 /** How a call ended. */

@@ -1,29 +1,16 @@
-/**
- * Holds any agent to a playbook: a thin shell over the run machine that gives it a clock and keeps its state.
- *
- * Owns: one run's state, and the queue its calls pass through.
- * Talks to: `run/`, which makes every verdict; the host, by return values.
- *
- * Invariants
- * P1  One plan per run (G11): an enforcer is one run, and never shares its state.
- * P2  A call that was not allowed leaves no slot taken and no step changed.
- * P3  If the record of an admission cannot be written (`onEvents` throws), the call is refused, and so is everything after.
- */
 import { compilePlaybook } from '../playbook/compile-playbook.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { PlaybookStep } from '../playbook/playbook-step.ts'
 import type { RunEnd, RunEvent } from '../run/event.ts'
-import { passTime, perform, startRun, type Performance } from '../run/perform.ts'
-import type { Facts, RunRequest } from '../run/request.ts'
+import { replay } from '../run/perform.ts'
 import { isComplete, type RunState } from '../run/state.ts'
-import { readState, writeState } from '../run/state-json.ts'
 import { outcomes } from '../run/ticket.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import { toJson } from '../shared/to-json.ts'
 import { CallQueue } from './call-queue.ts'
 import { checkInputs } from './check-inputs.ts'
-import { currentPlaybookStep, describeAnswer, describeViolation } from './describe-answer.ts'
+import { currentPlaybookStep, describeViolation } from './describe-answer.ts'
 import { describePlan } from './describe-plan.ts'
 import type { EnforcementResult, EnforcementViolation } from './enforcement-result.ts'
 import { nextStepHints } from './enforcement-hints.ts'
@@ -35,40 +22,38 @@ import type {
   RestoreOptions,
   StepSummary,
 } from './enforcer-options.ts'
+import { Gate, type GateOptions } from './gate.ts'
 import { matchTools } from './match-tools.ts'
 import type { PlaybookPlan } from './playbook-plan.ts'
-import { readProposal } from './read-proposal.ts'
-import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
 import { type CallOutcome, type CallToRun, runCall, runTurn } from './run-call.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
-/** Holds one run of an agent to a playbook. */
+/** Holds one run of any agent to a playbook: what people call, in front of the gate that decides. */
 export class PlaybookEnforcer {
   readonly #options: EnforcerOptions
-  readonly #recordViolations: boolean
-  readonly #tools: ToolRegistry | null
-  readonly #clock: () => number
   readonly #queue = new CallQueue()
-  #state: RunState
+  #gate: Gate
   #plan: { readonly version: number; readonly plan: PlaybookPlan } | null = null
-  #broken: unknown = null
 
-  private constructor(options: EnforcerOptions, tools: ToolRegistry | null, state: RunState) {
+  private constructor(options: EnforcerOptions, gate: Gate) {
     this.#options = options
-    this.#recordViolations = options.recordViolations ?? true
-    this.#tools = tools
-    this.#clock = options.clock ?? Date.now
-    this.#state = state
+    this.#gate = gate
   }
 
   /** Begins a run. Throws `invalid_input` if the inputs do not fit, `unknown_tool` if a tool that the playbook names is missing. */
   static fromPlaybook(playbook: Playbook, options: EnforcerOptions = {}): PlaybookEnforcer {
-    const tools = matchTools(playbook, options.tools)
-    const { state, events } = begin(playbook, options)
-    const enforcer = new PlaybookEnforcer(options, tools, state)
-    enforcer.#write(events)
-    return enforcer
+    return new PlaybookEnforcer(options, begin(playbook, options, matchTools(playbook, options.tools)))
+  }
+
+  /** Takes a run up from the events it wrote down. Throws `playbook_mismatch` if they are of another version of the playbook. */
+  static fromEvents(
+    playbook: Playbook,
+    events: Iterable<RunEvent>,
+    options: RestoreOptions = {},
+  ): PlaybookEnforcer {
+    const state = replay(compilePlaybook(playbook), events)
+    return new PlaybookEnforcer(...takeUp(playbook, state, options))
   }
 
   /**
@@ -82,43 +67,17 @@ export class PlaybookEnforcer {
   ): PlaybookEnforcer {
     const { acceptOtherVersion = false, ...others } = options
     const { state, recordViolations } = readSnapshot(compilePlaybook(playbook), snapshot, acceptOtherVersion)
-    const full: EnforcerOptions = {
-      recordViolations,
-      ...others,
-      blockViolations: state.enforced,
-      inputs: state.inputs,
-      finishAttempts: state.finishAttempts,
-    }
-    return new PlaybookEnforcer(full, matchTools(playbook, options.tools), state)
+    return new PlaybookEnforcer(...takeUp(playbook, state, { recordViolations, ...others }))
   }
 
   /** Judges a call and, if it is allowed, reserves its place until `recordToolCall` settles it. Never throws. */
   validateToolCall(tool: string, call: Omit<ProposedCall, 'tool'> = {}): EnforcementResult {
-    if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken)
-    try {
-      const { request, facts } = this.#proposal(tool, call)
-      const { answer } = this.#perform(request, facts)
-      if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken)
-      return describeAnswer(this.#state, answer, this.#recordViolations)
-    } catch (error) {
-      return refuseUnjudged(tool, error)
-    }
+    return this.#gate.judge(tool, call)
   }
 
   /** Forecasts calls as if each succeeded, without a result, before the next. Reserves and records nothing (G5). */
   validateToolCalls(calls: readonly (string | ProposedCall)[]): EnforcementResult[] {
-    const state = readState(this.#state.compiled, writeState(this.#state))
-    return calls.map((each) => {
-      const call = typeof each === 'string' ? { tool: each } : each
-      if (this.#broken !== null) return refuseUnrecorded(call.tool, this.#broken)
-      const { request, facts } = this.#proposal(call.tool, call)
-      const { answer } = perform(state, request, facts)
-      const result = describeAnswer(state, answer, this.#recordViolations)
-      const { callId } = result
-      if (callId !== null)
-        perform(state, { type: 'settle', callId, tool: call.tool, outcome: 'succeeded' }, facts)
-      return result
-    })
+    return this.#gate.forecast(calls.map((call) => (typeof call === 'string' ? { tool: call } : call)))
   }
 
   /**
@@ -142,7 +101,7 @@ export class PlaybookEnforcer {
         },
       )
     }
-    this.#command({
+    this.#gate.request({
       type: 'settle',
       callId: outcome.callId ?? null,
       tool,
@@ -163,12 +122,12 @@ export class PlaybookEnforcer {
     options: Omit<CallToRun, 'tool' | 'arguments' | 'execute'> = {},
   ): Promise<CallOutcome> {
     const work = execute === undefined ? {} : { execute }
-    return runCall(this, this.#queue, this.#tools, { tool, arguments: args, ...work, ...options })
+    return runCall(this, this.#queue, this.#gate.tools, { tool, arguments: args, ...work, ...options })
   }
 
   /** Runs the calls of one turn in order: after one that was refused or went wrong, later ones that write are not executed (G5). */
   callAll(calls: readonly CallToRun[]): Promise<CallOutcome[]> {
-    return runTurn(this, this.#queue, this.#tools, calls)
+    return runTurn(this, this.#queue, this.#gate.tools, calls)
   }
 
   /**
@@ -178,7 +137,7 @@ export class PlaybookEnforcer {
   completeCurrentStep(result: string | null = null): boolean {
     const step = this.currentStep
     if (step === null) return false
-    const reasons = this.#refusal({ type: 'complete', by: 'host', step: step.id, result })
+    const reasons = this.#gate.move({ type: 'complete', by: 'host', step: step.id, result })
     if (reasons === null) return this.currentStep !== null
     throw new LockstepError('step_not_completable', `Step '${step.id}' cannot be completed: ${reasons}.`)
   }
@@ -186,13 +145,13 @@ export class PlaybookEnforcer {
   /** Skips the current step. False if it is required, has an open call, or there is none. */
   skipCurrentStep(reason: string | null = null): boolean {
     const step = this.currentStep
-    return step !== null && this.#refusal({ type: 'skip', by: 'host', step: step.id, reason }) === null
+    return step !== null && this.#gate.move({ type: 'skip', by: 'host', step: step.id, reason }) === null
   }
 
   /** Fails the current step, if there is one. A required step that failed stops the run until it is retried. */
   failCurrentStep(error: string): void {
     const step = this.currentStep
-    if (step !== null) this.#command({ type: 'fail', by: 'host', step: step.id, error })
+    if (step !== null) this.#gate.request({ type: 'fail', by: 'host', step: step.id, error })
   }
 
   /** Begins a failed, escalated or undecided step anew. Throws `unknown_step`, or `step_not_retryable` with the reasons. */
@@ -204,52 +163,59 @@ export class PlaybookEnforcer {
         hint: nearest === null ? null : `Did you mean '${nearest}'?`,
       })
     }
-    const reasons = this.#refusal({ type: 'retry', step: stepId, reason })
+    const reasons = this.#gate.move({ type: 'retry', step: stepId, reason })
     if (reasons === null) return
     throw new LockstepError('step_not_retryable', `Step '${stepId}' cannot be retried: ${reasons}.`)
   }
 
   /** Counts one turn of the model against `max_iterations`. False when the run may not go on. */
   beginIteration(): boolean {
-    const { answer } = this.#command({ type: 'iterate' })
-    return !this.#state.enforced || answer.some((event) => event.type === 'iteration.started')
+    const { answer } = this.#gate.request({ type: 'iterate' })
+    return !this.#gate.state.enforced || answer.some((event) => event.type === 'iteration.started')
   }
 
   /** Hands in the final answer (G9): sent back while required steps are open, so many times, then the run ends incomplete. */
   finish(message: string | null = null): FinishResult {
-    const { answer } = this.#command({ type: 'finish', message })
+    const { answer } = this.#gate.request({ type: 'finish', message })
     const refused = answer.find((event) => event.type === 'finish.refused')
     return {
-      accepted: this.#state.ended === 'succeeded',
-      status: this.#state.ended,
+      accepted: this.#gate.state.ended === 'succeeded',
+      status: this.#gate.state.ended,
       remaining: refused?.remaining ?? [],
       unsettled: refused?.unsettled ?? [],
     }
   }
 
+  /** Ends the run short of success, with the reason. Nothing is let through afterwards. */
+  end(status: 'incomplete' | 'failed' | 'cancelled', message: string | null = null): void {
+    this.#gate.request({ type: 'end', status, message })
+  }
+
   /** Lets the run notice that time has passed, where no call does it. */
   checkTime(): void {
-    if (this.#broken !== null) throw recordFailure(this.#broken)
-    this.#write(passTime(this.#state, { now: this.#now() }))
+    this.#gate.passTime()
+  }
+
+  /** Waits until everything so far is written down, where `onEvents` returns promises. Throws `record_failed` if it cannot be. */
+  written(): Promise<void> {
+    return this.#gate.written()
   }
 
   /** Begins the run anew: first step, no calls, no violations. */
   reset(): void {
-    if (this.#broken !== null) throw recordFailure(this.#broken)
-    const { state, events } = begin(this.playbook, this.#options)
-    this.#state = state
+    this.#gate.assertRecorded()
+    this.#gate = begin(this.playbook, this.#options, this.#gate.tools)
     this.#plan = null
-    this.#write(events)
   }
 
   /** Puts the run down as JSON; `PlaybookEnforcer.restore` takes it up again. */
   snapshot(): EnforcerSnapshot {
-    return takeSnapshot(this.#state, this.#recordViolations)
+    return takeSnapshot(this.#gate.state, this.#gate.recordViolations)
   }
 
   /** Hints for the step after the current one, unless its `disclosure` keeps it back; empty if there is none. */
   getNextStepHints(): string[] {
-    return nextStepHints(this.#state)
+    return nextStepHints(this.#gate.state)
   }
 
   /** Where the run stands, in numbers. */
@@ -267,30 +233,30 @@ export class PlaybookEnforcer {
       pending: having('pending'),
       progress: plan.progress,
       isComplete: plan.completed,
-      enforced: this.#state.enforced,
+      enforced: this.#gate.state.enforced,
     }
   }
 
   get playbook(): Playbook {
-    return this.#state.compiled.playbook
+    return this.#gate.state.compiled.playbook
   }
 
   /** The run so far. A record: changing it changes no verdict. */
   get plan(): PlaybookPlan {
-    if (this.#plan?.version !== this.#state.version) {
-      this.#plan = { version: this.#state.version, plan: describePlan(this.#state) }
+    if (this.#plan?.version !== this.#gate.state.version) {
+      this.#plan = { version: this.#gate.state.version, plan: describePlan(this.#gate.state) }
     }
     return this.#plan.plan
   }
 
   /** What broke the playbook so far, oldest first. */
   get violations(): EnforcementViolation[] {
-    return this.#recordViolations ? this.#state.violations.map(describeViolation) : []
+    return this.recordViolations ? this.#gate.state.violations.map(describeViolation) : []
   }
 
   /** The step that is due: the earliest that is open and not satisfied; null when there is none. */
   get currentStep(): PlaybookStep | null {
-    return currentPlaybookStep(this.#state)
+    return currentPlaybookStep(this.#gate.state)
   }
 
   /** Hints for the current step. */
@@ -305,67 +271,53 @@ export class PlaybookEnforcer {
 
   /** Whether every step is done and every call accounted for. */
   get isComplete(): boolean {
-    return isComplete(this.#state)
+    return isComplete(this.#gate.state)
   }
 
   /** How the run ended; null while it goes on. */
   get status(): RunEnd | null {
-    return this.#state.ended
+    return this.#gate.state.ended
   }
 
   get blockViolations(): boolean {
-    return this.#state.enforced
+    return this.#gate.state.enforced
   }
 
   get recordViolations(): boolean {
-    return this.#recordViolations
+    return this.#gate.recordViolations
   }
 
-  #proposal(tool: string, call: Omit<ProposedCall, 'tool'>): ReturnType<typeof readProposal> {
-    return readProposal(tool, call, this.#tools, this.#now())
-  }
-
-  #now(): number {
-    const now = this.#clock()
-    if (Number.isFinite(now)) return now
-    throw new LockstepError('invalid_value', `The clock says ${String(now)}, which is no time.`)
-  }
-
-  /** Asks the machine for a move of a step: null if it was made, else why not. */
-  #refusal(request: RunRequest): string | null {
-    const refused = this.#command(request).answer.find((event) => event.type === 'step.refused')
-    return refused === undefined ? null : refused.reasons.join('; ')
-  }
-
-  #command(request: RunRequest): Performance {
-    if (this.#broken !== null) throw recordFailure(this.#broken)
-    const performance = this.#perform(request, { now: this.#now() })
-    if (this.#broken !== null) throw recordFailure(this.#broken)
-    return performance
-  }
-
-  #perform(request: RunRequest, facts: Facts): Performance {
-    const performance = perform(this.#state, request, facts)
-    this.#write(performance.events)
-    return performance
-  }
-
-  #write(events: readonly RunEvent[]): void {
-    if (this.#options.onEvents === undefined || events.length === 0) return
-    try {
-      this.#options.onEvents(events)
-    } catch (error) {
-      // The state is ahead of its record now, so it may not be acted on any more.
-      this.#broken = error ?? new Error('onEvents threw nothing')
-    }
+  /** The gate behind this run, for Lockstep's own shells. @internal */
+  get gate(): Gate {
+    return this.#gate
   }
 }
 
-function begin(playbook: Playbook, options: EnforcerOptions): ReturnType<typeof startRun> {
+function begin(playbook: Playbook, options: EnforcerOptions, tools: ToolRegistry | null): Gate {
   const start = {
     inputs: checkInputs(playbook, options.inputs),
     enforced: options.blockViolations ?? true,
     finishAttempts: options.finishAttempts ?? 2,
   }
-  return startRun(compilePlaybook(playbook), start, { now: (options.clock ?? Date.now)() })
+  return Gate.begin(compilePlaybook(playbook), start, gateOptions(options, tools))
+}
+
+/** What an enforcer needs to go on with a run that was begun elsewhere. */
+function takeUp(playbook: Playbook, state: RunState, options: RestoreOptions): [EnforcerOptions, Gate] {
+  const full: EnforcerOptions = {
+    ...options,
+    blockViolations: state.enforced,
+    inputs: state.inputs,
+    finishAttempts: state.finishAttempts,
+  }
+  return [full, new Gate(state, gateOptions(full, matchTools(playbook, options.tools)))]
+}
+
+function gateOptions(options: EnforcerOptions, tools: ToolRegistry | null): GateOptions {
+  return {
+    tools,
+    recordViolations: options.recordViolations ?? true,
+    clock: options.clock ?? Date.now,
+    sink: options.onEvents ?? null,
+  }
 }

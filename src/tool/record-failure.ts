@@ -35,5 +35,5 @@ function refuse(toolName: string, message: string): EnforcementResult {
     message,
     blocked: true,
   })
-  return new EnforcementResult({ allowed: false, code: 'gate_error', violation })
+  return new EnforcementResult({ allowed: false, code: 'gate_error', message, violation })
 }

@@ -4,6 +4,7 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { toJson } from '../shared/to-json.ts'
 import type { CallQueue } from './call-queue.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
+import type { ProposedCall } from './enforcer-options.ts'
 import type { PlaybookEnforcer } from './playbook-enforcer.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import { ToolFailure } from './tool-failure.ts'
@@ -21,6 +22,8 @@ export interface CallToRun {
   /** Seconds after which the call is given up; the registered tool's if there is one, else none. */
   readonly timeoutSeconds?: number
   readonly signal?: AbortSignal
+  /** Why something outside the playbook forbids the call; it is then refused and recorded as `vetoed`. */
+  readonly veto?: string
 }
 
 /** What became of a call. */
@@ -117,7 +120,7 @@ async function execute(
       tool,
       enforcement,
       status: 'denied',
-      error: enforcement.violation?.message ?? enforcement.code ?? 'denied',
+      error: enforcement.message ?? 'denied',
     }
   }
   const callId = enforcement.callId!
@@ -128,6 +131,7 @@ async function execute(
       hint: 'Pass the work as the third argument, or give the enforcer the tool.',
     })
   }
+  await enforcer.written()
   if (call.signal?.aborted === true) {
     enforcer.recordToolCall(tool, { callId, outcome: 'not_executed' })
     return { tool, enforcement, status: 'not_executed', error: 'it was cancelled before it began' }
@@ -178,11 +182,12 @@ async function withLimits(
   ])
 }
 
-function proposal(call: CallToRun): { tool: string; arguments?: unknown; callId?: string } {
+function proposal(call: CallToRun): ProposedCall {
   return {
     tool: call.tool,
     arguments: call.arguments ?? {},
     ...(call.callId === undefined ? {} : { callId: call.callId }),
+    ...(call.veto === undefined ? {} : { veto: call.veto }),
   }
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import type { StepPhase } from '../run/activation.ts'
 import { denialCodes } from '../run/denial-code.ts'
+import { runEnds } from '../run/event.ts'
 import { semantics, type RunState } from '../run/state.ts'
 import { readState, writeState, type RunStateJson } from '../run/state-json.ts'
 import { StepStatus } from '../run/step-status.ts'
@@ -42,6 +44,19 @@ const activation = z.strictObject({
   error: z.string().nullable(),
   outOfOrder: z.boolean(),
 })
+/** What the status of a step can be in each phase of its current visit. */
+const statusesIn: Readonly<Record<StepPhase, readonly StepStatus[]>> = {
+  waiting: ['pending', 'in_progress'],
+  open: ['pending', 'in_progress'],
+  lingering: ['completed'],
+  closed: ['completed', 'skipped', 'failed'],
+  undecided: ['pending', 'in_progress'],
+  escalated: ['pending', 'in_progress'],
+}
+const currentActivation = activation.refine(
+  ({ phase, status }) => statusesIn[phase].includes(status),
+  'a step cannot have this status in this phase',
+)
 const ticket = z
   .strictObject({
     callId: z.string(),
@@ -75,9 +90,9 @@ const snapshotSchema = z.strictObject({
     finishAttempts: count,
     startedAt: time,
     clock: time,
-    ended: z.enum(['succeeded', 'incomplete', 'failed']).nullable(),
+    ended: z.enum(runEnds).nullable(),
     message: z.string().nullable(),
-    activations: z.array(activation),
+    activations: z.array(currentActivation),
     previous: z.array(activation),
     tickets: z.array(ticket),
     toJudge: z.array(z.string()),

@@ -1,0 +1,160 @@
+/**
+ * The gate of one run: the state, a clock, and the record, behind which every shell stands.
+ *
+ * Owns: one run's state; nobody else changes it.
+ * Talks to: `run/`, which makes every verdict; the sink, which writes down what happened.
+ *
+ * Invariants
+ * P1  One plan per run (G11): a gate is one run, and never shares its state.
+ * P2  A call that was not allowed leaves no slot taken and no step changed.
+ * P3  If what happened cannot be written down, nothing more is let through. A sink may answer at once or with a promise; whoever
+ *     runs a tool waits for `written` first (G16).
+ */
+import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import type { RunEvent } from '../run/event.ts'
+import { passTime, perform, startRun, type Performance, type RunStart } from '../run/perform.ts'
+import type { RunRequest } from '../run/request.ts'
+import type { RunState } from '../run/state.ts'
+import { readState, writeState } from '../run/state-json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { describeAnswer } from './describe-answer.ts'
+import type { EnforcementResult } from './enforcement-result.ts'
+import type { ProposedCall } from './enforcer-options.ts'
+import { readProposal } from './read-proposal.ts'
+import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
+import type { ToolRegistry } from './tool-registry.ts'
+
+/** Receives what happened, in order; may answer with a promise that is kept when it is written down. */
+export type EventSink = (events: readonly RunEvent[]) => unknown
+
+/** What a gate needs besides the run. */
+export interface GateOptions {
+  readonly tools: ToolRegistry | null
+  readonly recordViolations: boolean
+  readonly clock: () => number
+  readonly sink: EventSink | null
+}
+
+/** Judges what is asked of one run, and keeps its state and its record in step. */
+export class Gate {
+  readonly #options: GateOptions
+  #state: RunState
+  #broken: { readonly cause: unknown } | null = null
+  #written: Promise<void> = Promise.resolve()
+
+  constructor(state: RunState, options: GateOptions) {
+    this.#state = state
+    this.#options = options
+  }
+
+  /** Begins a run and writes its first events down. */
+  static begin(compiled: CompiledPlaybook, start: RunStart, options: GateOptions): Gate {
+    const { state, events } = startRun(compiled, start, { now: readClock(options.clock) })
+    const gate = new Gate(state, options)
+    gate.#write(events)
+    return gate
+  }
+
+  /** The run so far, to be read only. */
+  get state(): RunState {
+    return this.#state
+  }
+
+  get tools(): ToolRegistry | null {
+    return this.#options.tools
+  }
+
+  get recordViolations(): boolean {
+    return this.#options.recordViolations
+  }
+
+  /** Judges a call and reserves its place if it is allowed. Never throws (G1). */
+  judge(tool: string, call: Omit<ProposedCall, 'tool'>): EnforcementResult {
+    if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken.cause)
+    try {
+      const { request, facts } = readProposal(tool, call, this.tools, readClock(this.#options.clock))
+      const { answer, events } = perform(this.#state, request, facts)
+      this.#write(events)
+      const broken = this.#broken as { readonly cause: unknown } | null
+      if (broken !== null) return refuseUnrecorded(tool, broken.cause)
+      return describeAnswer(this.#state, answer, this.recordViolations)
+    } catch (error) {
+      return refuseUnjudged(tool, error)
+    }
+  }
+
+  /** Judges calls on a copy, as if each succeeded without a result before the next; reserves and records nothing (G5). */
+  forecast(calls: readonly ProposedCall[]): EnforcementResult[] {
+    const state = readState(this.#state.compiled, writeState(this.#state))
+    return calls.map((call) => {
+      if (this.#broken !== null) return refuseUnrecorded(call.tool, this.#broken.cause)
+      const { request, facts } = readProposal(call.tool, call, this.tools, readClock(this.#options.clock))
+      const result = describeAnswer(state, perform(state, request, facts).answer, this.recordViolations)
+      const { callId } = result
+      if (callId !== null) {
+        perform(state, { type: 'settle', callId, tool: request.tool, outcome: 'succeeded' }, facts)
+      }
+      return result
+    })
+  }
+
+  /** Carries out anything that is asked of a run but a call. Throws `record_failed` if it cannot be written down. */
+  request(request: Exclude<RunRequest, { type: 'call' }>): Performance {
+    this.assertRecorded()
+    const performance = perform(this.#state, request, { now: readClock(this.#options.clock) })
+    this.#write(performance.events)
+    this.assertRecorded()
+    return performance
+  }
+
+  /** Asks for a move of a step: null if it was made, else why not. */
+  move(request: Extract<RunRequest, { type: 'complete' | 'skip' | 'fail' | 'retry' }>): string | null {
+    const refused = this.request(request).answer.find((event) => event.type === 'step.refused')
+    return refused === undefined ? null : refused.reasons.join('; ')
+  }
+
+  /** Lets the run do what time alone brings about. */
+  passTime(): void {
+    this.assertRecorded()
+    this.#write(passTime(this.#state, { now: readClock(this.#options.clock) }))
+    this.assertRecorded()
+  }
+
+  /** Waits until everything so far is written down. Throws `record_failed` if it cannot be. */
+  async written(): Promise<void> {
+    await this.#written
+    this.assertRecorded()
+  }
+
+  /** Throws `record_failed` if what happened could not be written down. */
+  assertRecorded(): void {
+    if (this.#broken !== null) throw recordFailure(this.#broken.cause)
+  }
+
+  #write(events: readonly RunEvent[]): void {
+    const { sink } = this.#options
+    if (sink === null || events.length === 0) return
+    // Once writing failed, the state is ahead of its record, and may not be acted on any more.
+    const fail = (cause: unknown) => {
+      this.#broken ??= { cause }
+    }
+    try {
+      const answer = sink(events)
+      if (!isThenable(answer)) return
+      const kept = Promise.resolve(answer).then(() => undefined, fail)
+      this.#written = this.#written.then(() => kept)
+    } catch (error) {
+      fail(error)
+    }
+  }
+}
+
+function readClock(clock: () => number): number {
+  const now = clock()
+  if (Number.isFinite(now)) return now
+  throw new LockstepError('invalid_value', `The clock says ${String(now)}, which is no time.`)
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
