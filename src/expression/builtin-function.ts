@@ -1,6 +1,6 @@
 import { maybe, takes, type Builtin, type CallSite } from './builtin.ts'
 import type { Outcome } from './compilation.ts'
-import { expressionLimit, spend, spendText } from './expression-limit.ts'
+import { expressionLimit, spend, spendDict, spendText } from './expression-limit.ts'
 import { isList, memberNames, type ExpressionDict, type ExpressionValue } from './expression-value.ts'
 import { roundNumber } from './round-number.ts'
 import { charactersOf, characterCount } from './text-characters.ts'
@@ -93,7 +93,7 @@ function lengthOf([x]: readonly (ExpressionValue | undefined)[], site: CallSite)
   if (isList(x)) return x.length
   if (typeof x === 'string') return spendText(site.scope, x.length) ? characterCount(x) : limit(site)
   const size = memberNames(x as ExpressionDict).length
-  return spend(site.scope, size) ? size : limit(site)
+  return spendDict(site.scope, size) ? size : limit(site)
 }
 
 function round(x: number, digits: number, site: CallSite): Outcome {

@@ -1,6 +1,6 @@
 import { maybe, takes, type Builtin, type CallSite } from './builtin.ts'
 import type { Outcome, StaticType } from './compilation.ts'
-import { expressionLimit, spend, spendText } from './expression-limit.ts'
+import { expressionLimit, spend, spendDict, spendText } from './expression-limit.ts'
 import { memberNames, readMember, type ExpressionDict, type ExpressionValue } from './expression-value.ts'
 import { placeOf } from './same-value.ts'
 import { sameValue } from './same-value.ts'
@@ -70,7 +70,7 @@ function members(pick: (dict: ExpressionDict, name: string) => ExpressionValue):
   return method('dict', true, 'list', [], ([value], site) => {
     const dict = value as ExpressionDict
     const names = memberNames(dict)
-    return spend(site.scope, names.length * 2) ? names.map((name) => pick(dict, name)) : limit(site)
+    return spendDict(site.scope, names.length) ? names.map((name) => pick(dict, name)) : limit(site)
   })
 }
 

@@ -156,7 +156,7 @@ function compileList<Host>(node: ComprehensionNode, compilation: Compilation<Hos
     return (values, host, scope, state) => {
       const value = evaluate(values, host, scope)
       if (value instanceof ExpressionError) state.error = value
-      else if (state.items.length >= expressionLimit.listLength) state.error = tooLong(node)
+      else if (state.items.length >= expressionLimit.listLength) state.error = tooLong('list', node)
       else state.items.push(value)
       return state.error !== null
     }
@@ -172,7 +172,7 @@ function compileList<Host>(node: ComprehensionNode, compilation: Compilation<Hos
 }
 
 function compileDict<Host>(node: ComprehensionNode, compilation: Compilation<Host>): Compiled<Host> {
-  type State = LoopState & { dict: { [key: string]: ExpressionValue } }
+  type State = LoopState & { dict: { [key: string]: ExpressionValue }; size: number }
   const loop = compileLoop<Host, State>(node.clauses, 'stop', compilation, () => {
     const key = compilation.compile(node.key!)
     compilation.expect(key, node.key!, ['string'], 'the key of a dict is a string')
@@ -182,13 +182,17 @@ function compileDict<Host>(node: ComprehensionNode, compilation: Compilation<Hos
       const value = name instanceof ExpressionError ? name : element.evaluate(values, host, scope)
       if (value instanceof ExpressionError) state.error = value
       else if (typeof name !== 'string') state.error = keyError(name as ExpressionValue, node.key!)
-      else state.dict[name] = value
+      else {
+        if (!Object.hasOwn(state.dict, name)) state.size++
+        if (state.size > expressionLimit.listLength) state.error = tooLong('dict', node)
+        else state.dict[name] = value
+      }
       return state.error !== null
     }
   })
   return {
     evaluate: (values, host, scope): Outcome => {
-      const state: State = { error: null, doubt: null, dict: emptyDict() }
+      const state: State = { error: null, doubt: null, dict: emptyDict(), size: 0 }
       loop(values, host, scope, state)
       return state.error ?? state.dict
     },
@@ -201,6 +205,6 @@ export function keyError(key: ExpressionValue, range: SourceRange): ExpressionEr
   return new ExpressionError('wrong_type', `the key of a dict is a string, not a ${kindOf(key)}`, range)
 }
 
-function tooLong(range: SourceRange): ExpressionError {
-  return new ExpressionError('expression_limit', 'the list becomes too long', range)
+function tooLong(what: string, range: SourceRange): ExpressionError {
+  return new ExpressionError('expression_limit', `the ${what} becomes too long`, range)
 }

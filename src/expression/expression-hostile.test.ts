@@ -21,6 +21,12 @@ function nested(levels: number): ExpressionValue {
   return value
 }
 
+/** Time on the processor, so that a busy machine does not count against the expression. */
+function secondsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1e6
+}
+
 const bombs: Record<string, string> = {
   'ten thousand parentheses': '('.repeat(5000) + ')'.repeat(5000),
   'ten thousand opening brackets': '['.repeat(10_000),
@@ -59,17 +65,17 @@ const bombs: Record<string, string> = {
 
 describe('a bomb ends soon with an error', () => {
   test.each(Object.entries(bombs))('%s', (_, source) => {
-    const start = performance.now()
+    const start = process.cpuUsage()
     expect(run(source)).toBeInstanceOf(ExpressionError)
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(secondsSince(start)).toBeLessThan(2)
   })
 
   test('the same holds for a condition over long lists', () => {
     const xs = Array.from({ length: 100_000 }, (_, i) => i)
-    const start = performance.now()
+    const start = process.cpuUsage()
     const value = run('any(a + b + c < 0 for a in xs for b in xs for c in xs)', { xs }, 'condition')
     expect(value).toMatchObject({ code: 'expression_limit' })
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(secondsSince(start)).toBeLessThan(2)
   })
 
   test('long texts of the data cannot be compared without end', () => {

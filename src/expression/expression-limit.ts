@@ -2,7 +2,8 @@ import { ExpressionError, type SourceRange } from './expression-error.ts'
 
 /**
  * The limits that keep every expression cheap. Work is counted in units: one for each part of a loop's body and
- * each pass, one for each element copied, compared or printed, one for each 64 characters read or built.
+ * each pass, one for each element copied, compared or printed, one for each 64 characters read or built; a dict that is
+ * gone through costs eight, and two for each of its members.
  */
 export const expressionLimit = {
   sourceLength: 10_000,
@@ -25,6 +26,11 @@ export interface EvaluationScope {
 export function spend(scope: EvaluationScope, units: number): boolean {
   scope.work -= units
   return scope.work >= 0
+}
+
+/** Takes the work of going through a dict, which is dearer than a list: its names must be gathered first. */
+export function spendDict(scope: EvaluationScope, size: number): boolean {
+  return spend(scope, 8 + 2 * size)
 }
 
 /** Takes the work of reading or building that many characters, and says whether there was enough. */

@@ -1,4 +1,11 @@
-import { expressionLimit, isExhausted, spend, spendText, type EvaluationScope } from './expression-limit.ts'
+import {
+  expressionLimit,
+  isExhausted,
+  spend,
+  spendDict,
+  spendText,
+  type EvaluationScope,
+} from './expression-limit.ts'
 import { isDict, isList, memberNames, readMember, type ExpressionValue } from './expression-value.ts'
 
 /** Compares by value: deep, without conversion; null when the limits end the comparison first. */
@@ -27,7 +34,7 @@ export function sameValue(
   if (!isDict(left) || !isDict(right)) return false
   const names = memberNames(left)
   if (names.length !== memberNames(right).length) return false
-  if (!spend(scope, names.length)) return null
+  if (!spendDict(scope, names.length)) return null
   for (const name of names) {
     const other = readMember(right, name)
     if (other === undefined) return false

@@ -1,4 +1,4 @@
-import { spend, type EvaluationScope } from './expression-limit.ts'
+import { spendDict, type EvaluationScope } from './expression-limit.ts'
 import { isList, memberNames, type ExpressionValue } from './expression-value.ts'
 
 /** Truth as templates see it, as in Python: `false`, `null`, 0 and what is empty are false, the rest is true. */
@@ -8,6 +8,6 @@ export function truthOf(value: ExpressionValue, scope: EvaluationScope): boolean
   if (typeof value !== 'object') return true
   if (isList(value)) return value.length > 0
   const size = memberNames(value).length
-  spend(scope, size)
+  spendDict(scope, size)
   return size > 0
 }

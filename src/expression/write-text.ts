@@ -1,4 +1,4 @@
-import { expressionLimit, spend, spendText, type EvaluationScope } from './expression-limit.ts'
+import { expressionLimit, spend, spendDict, spendText, type EvaluationScope } from './expression-limit.ts'
 import { isList, memberNames, readMember, type ExpressionValue } from './expression-value.ts'
 
 /**
@@ -28,7 +28,7 @@ function writeJson(value: ExpressionValue, scope: EvaluationScope, depth: number
     return `[${parts.join(',')}]`
   }
   const names = memberNames(value)
-  if (!spend(scope, names.length)) return null
+  if (!spendDict(scope, names.length)) return null
   for (const name of names) {
     const text = writeJson(readMember(value, name)!, scope, depth + 1)
     if (text === null || (length += name.length + text.length + 4) > expressionLimit.textLength) return null
@@ -46,5 +46,8 @@ export function isWithinLimits(value: ExpressionValue, scope: EvaluationScope, d
     return spend(scope, 1) && value.every((item) => isWithinLimits(item, scope, depth + 1))
   }
   const names = memberNames(value)
-  return spend(scope, 1) && names.every((name) => isWithinLimits(readMember(value, name)!, scope, depth + 1))
+  return (
+    spendDict(scope, names.length) &&
+    names.every((name) => isWithinLimits(readMember(value, name)!, scope, depth + 1))
+  )
 }
