@@ -296,23 +296,19 @@ export class NaiveGate {
   }
 
   beforeIsMet(index: number): boolean {
-    const isMet = (before: Before): boolean => {
-      if (typeof before === 'string') return this.met(this.#indexOf(before))
-      return 'any' in before ? before.any.some(isMet) : before.all.every(isMet)
-    }
-    return isMet(this.playbook.steps[index]!.before)
+    return this.#isMet(this.playbook.steps[index]!.before)
+  }
+
+  #isMet(before: Before): boolean {
+    if (typeof before === 'string') return this.met(this.#indexOf(before))
+    if ('any' in before) return before.any.some((each) => this.#isMet(each))
+    return before.all.every((each) => this.#isMet(each))
   }
 
   /** The steps that a call of a waiting step would pass over, or null if it cannot be reached. */
   passesFor(index: number): number[] | null {
-    const isMet = (before: Before): boolean =>
-      typeof before === 'string'
-        ? this.met(this.#indexOf(before))
-        : 'any' in before
-          ? before.any.some(isMet)
-          : before.all.every(isMet)
     const clear = (before: Before): number[] | null => {
-      if (isMet(before)) return []
+      if (this.#isMet(before)) return []
       if (typeof before === 'string') {
         const at = this.#indexOf(before)
         if (this.playbook.steps[at]!.required || this.#openCalls(at) > 0) return null
