@@ -89,6 +89,16 @@ describe('a bomb ends soon with an error', () => {
   })
 })
 
+test('a dict is bounded like a list: 100,000 keys and not one more', () => {
+  const xs = Array.from({ length: 100_000 }, (_, i) => `k${i}`)
+  expect(run('len({x: 1 for x in xs}) == 100000', { xs })).toBe(true)
+  expect(run('{x: 1 for x in xs}', { xs: [...xs, 'one more'] })).toMatchObject({
+    code: 'expression_limit',
+    message: 'the dict becomes too long',
+  })
+  expect(run('len({x: 1 for x in xs})', { xs: [...xs, 'k0'] })).toBe(100_000)
+})
+
 test('a chain of five thousand members is read to its end', () => {
   let x: ExpressionValue = 'end'
   for (let i = 0; i < 4990; i++) x = { y: x }
