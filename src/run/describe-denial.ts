@@ -85,10 +85,15 @@ function describeSequence(state: RunState, tool: string, due: CompiledStep | nul
     .find(
       (step) => (state.activations[step.index]?.phase ?? 'waiting') === 'waiting' || isHeldBack(state, step),
     )
-  const first = due === null ? 'another step' : `step '${due.id}'`
+  // In a graph the step that is due need not be the one that is waited for.
+  const before =
+    owner === undefined ? undefined : state.open.find((index) => state.compiled.precedes(index, owner.index))
+  const blocking = before === undefined ? due : state.compiled.steps[before]!
+  const first = blocking === null ? 'another step' : `step '${blocking.id}'`
   if (owner === undefined || !isDisclosed(state, owner))
     return `'${tool}' is not allowed now: ${first} comes first.`
-  if (owner === due) return `Step '${owner.id}' cannot take '${tool}' yet: a call before it is still open.`
+  if (owner === blocking)
+    return `Step '${owner.id}' cannot take '${tool}' yet: a call before it is still open.`
   return `'${tool}' belongs to step '${owner.id}', and ${first} comes first.`
 }
 

@@ -84,6 +84,13 @@ describe('disclosure: outline', () => {
     expect(result.violation?.message).toBe("'zap' belongs to step 'third', and step 'first' comes first.")
   })
 
+  it('G10: in a graph it names the step that is waited for, not any that is open', () => {
+    const enforcer = enforce([step('other'), step('a'), step('b', { after: 'a' })])
+    expect(enforcer.validateToolCall('b').violation?.message).toBe(
+      "'b' belongs to step 'b', and step 'a' comes first.",
+    )
+  })
+
   it('G10: a refusal says what the current step expects, and its hints', () => {
     const { hints } = open().validateToolCall('zap')
     expect(hints).toEqual(["Current step 'first' expects: look.", 'hint of first'])
