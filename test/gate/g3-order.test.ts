@@ -210,6 +210,12 @@ describe('passing over', () => {
     expect(statuses(enforcer)).toBe('a skipped, b in_progress')
   })
 
+  it('G3: the when of a step reached so is judged once, before its own call counts', () => {
+    const enforcer = enforce([step('a', optional), step('b', { when: 'count("b") == 0' })])
+    make(enforcer, 'b')
+    expect(statuses(enforcer)).toBe('a skipped, b completed')
+  })
+
   it('G3: a later step whose when cannot be judged does not take the call', () => {
     const enforcer = enforce([step('a', optional), step('b', { when: 'result("a").n > 1' })])
     expect(refusal(enforcer, 'b')).toBe('out_of_sequence')
