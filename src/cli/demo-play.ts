@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable } from 'node:stream'
-import type { Json, JsonObject } from '../shared/json.ts'
+import { readCallLine } from '../tool/read-call-line.ts'
 import type { DemoMove } from './demo-script.ts'
 import type { DemoRun } from './demo-run.ts'
 import type { DemoView } from './demo-view.ts'
@@ -41,22 +41,6 @@ export function readMove(line: string): DemoMove | string | null {
   if (line === 'help') return help
   const final = /^done\b\s*(.*)$/.exec(line)
   if (final !== null) return { kind: 'finish', message: final[1]! || 'Done.' }
-  const [tool, ...rest] = line.match(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g) ?? []
-  if (tool === undefined) return 'That cannot be read: is a quotation mark missing?'
-  const args: Record<string, Json> = {}
-  for (const part of rest) {
-    const at = part.indexOf('=')
-    if (at < 1) return `"${part}" is not an argument. Write name=value, as in order_id=ORD-42.`
-    args[part.slice(0, at)] = readArgument(part.slice(at + 1))
-  }
-  return { kind: 'call', tool, args: args as JsonObject }
-}
-
-function readArgument(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    // Not JSON: a word, as people type it.
-    return text
-  }
+  const call = readCallLine(line)
+  return typeof call === 'string' ? call : { kind: 'call', ...call }
 }

@@ -18,6 +18,12 @@ export const errorCodes = [
   'journal_closed',
   'journal_unwritable',
   'journal_unreadable',
+  'unknown_model',
+  'missing_api_key',
+  'missing_package',
+  'unpriced_model',
+  'invalid_script',
+  'script_mismatch',
   'usage',
   'internal',
 ] as const

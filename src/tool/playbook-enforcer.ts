@@ -25,7 +25,8 @@ import type {
 import { Gate, type GateOptions } from './gate.ts'
 import { matchTools } from './match-tools.ts'
 import type { PlaybookPlan } from './playbook-plan.ts'
-import { type CallOutcome, type CallToRun, runCall, runTurn } from './run-call.ts'
+import { type CallOutcome, type CallToRun, riskOf, runCall } from './run-call.ts'
+import { runTurn } from './run-turn.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
@@ -127,7 +128,14 @@ export class PlaybookEnforcer {
 
   /** Runs the calls of one turn in order: after one that was refused or went wrong, later ones that write are not executed (G5). */
   callAll(calls: readonly CallToRun[]): Promise<CallOutcome[]> {
-    return runTurn(this, this.#queue, this.#gate.tools, calls)
+    const { tools } = this.#gate
+    return runTurn(
+      calls.map((call) => ({
+        tool: call.tool,
+        shared: riskOf(call, tools) === 'read',
+        run: () => runCall(this, this.#queue, tools, call),
+      })),
+    )
   }
 
   /**

@@ -73,34 +73,6 @@ export function runCall(
     .then((outcome) => outcome ?? queue.run(false, judgeAndRun, true))
 }
 
-/** Runs the calls of one turn (G5): reads that are legal now side by side, everything else in order. */
-export async function runTurn(
-  enforcer: PlaybookEnforcer,
-  queue: CallQueue,
-  tools: ToolRegistry | null,
-  calls: readonly CallToRun[],
-): Promise<CallOutcome[]> {
-  const outcomes: CallOutcome[] = []
-  let stopped: string | null = null
-  for (let at = 0; at < calls.length;) {
-    const reads = riskOf(calls[at]!, tools) === 'read'
-    const next = reads
-      ? calls.findIndex((call, index) => index > at && riskOf(call, tools) !== 'read')
-      : at + 1
-    const batch = calls.slice(at, next === -1 ? calls.length : next)
-    at += batch.length
-    if (stopped !== null && !reads) {
-      outcomes.push(notExecuted(batch[0]!, stopped))
-      continue
-    }
-    const ended = await Promise.all(batch.map((call) => runCall(enforcer, queue, tools, call)))
-    outcomes.push(...ended)
-    const bad = ended.find(({ status }) => status !== 'succeeded')
-    if (bad !== undefined) stopped ??= `'${bad.tool}' before it was not done (${bad.status})`
-  }
-  return outcomes
-}
-
 async function execute(
   enforcer: PlaybookEnforcer,
   tools: ToolRegistry | null,
@@ -191,10 +163,7 @@ function proposal(call: CallToRun): ProposedCall {
   }
 }
 
-function riskOf(call: CallToRun, tools: ToolRegistry | null): Risk {
+/** What a call can do at worst; irreversible where nobody says. */
+export function riskOf(call: Pick<CallToRun, 'tool' | 'risk'>, tools: ToolRegistry | null): Risk {
   return call.risk ?? tools?.get(call.tool)?.risk ?? 'irreversible'
-}
-
-function notExecuted(call: CallToRun, why: string): CallOutcome {
-  return { tool: call.tool, enforcement: null, status: 'not_executed', error: `not executed: ${why}` }
 }

@@ -28,7 +28,7 @@ export const folderRules: FolderRules = {
     proof: ['run', 'policy', 'playbook', 'journal'],
     tool: ['run', 'policy', 'journal', 'playbook'],
     source: ['playbook', 'document'],
-    agent: ['tool', 'run', 'playbook'],
+    agent: ['tool', 'run', 'playbook', 'journal'],
     engine: ['run', 'agent', 'tool', 'journal'],
     stream: ['journal'],
     adapter: ['tool'],

@@ -1,0 +1,45 @@
+import type { RunEvent } from '../run/event.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { ShownOutput } from './describe-outcome.ts'
+import type { ProposedToolCall } from './model-turn.ts'
+
+/** What an agent adds to the record of its run: enough to ask the next question again, word for word. */
+export type AgentFact = { readonly at: number } & (
+  | { readonly type: 'agent.prompted'; readonly text: string }
+  | {
+      readonly type: 'model.answered'
+      readonly number: number
+      readonly text: string
+      readonly calls: readonly ProposedToolCall[]
+      readonly message: JsonObject
+      readonly promptTokens: number
+      readonly completionTokens: number
+    }
+  | {
+      readonly type: 'tool.returned'
+      /** The model's own id of the call, and its turn: together they are the id of the call in the run. */
+      readonly number: number
+      readonly id: string
+      readonly tool: string
+      readonly output: ShownOutput
+    }
+  | { readonly type: 'agent.reminded'; readonly text: string }
+)
+
+/** What a stream of a run tells: its record as it grows, and the model's text as it comes. */
+export type AgentEvent =
+  | RunEvent
+  | AgentFact
+  | {
+      readonly type: 'model.asked'
+      readonly at: number
+      readonly number: number
+      readonly tools: readonly string[]
+    }
+  | { readonly type: 'text.delta'; readonly at: number; readonly text: string }
+
+/** A fact as the journal keeps it: type and time outside, the rest as data. */
+export function toFact(event: RunEvent | AgentFact): { type: string; at: number; data: JsonObject } {
+  const { type, at, ...data } = event
+  return { type, at, data: data as Readonly<Record<string, unknown>> as Readonly<Record<string, Json>> }
+}

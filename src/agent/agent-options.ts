@@ -1,0 +1,96 @@
+import type { LanguageModel } from 'ai'
+import type { Journal } from '../journal/journal.ts'
+import type { Playbook } from '../playbook/playbook.ts'
+import type { RunEnd } from '../run/event.ts'
+import type { EnforcementViolation } from '../tool/enforcement-result.ts'
+import type { RecordedOutcome } from '../tool/enforcer-options.ts'
+import type { PlaybookPlan } from '../tool/playbook-plan.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { AgentHook } from './hook.ts'
+import type { PriceTable } from './price-table.ts'
+import type { JournalEntry } from '../journal/journal.ts'
+
+/** How much a run may spend. */
+export interface AgentBudget {
+  /** Prompt and completion tokens together. */
+  readonly tokens?: number
+  readonly dollars?: number
+}
+
+/** What an agent is made of. */
+export interface AgentOptions {
+  /** A model of the AI SDK, or its name: `openai:…`, `anthropic:…`, `openai-compatible:…`, `scripted:file.yaml`, `me`. */
+  readonly model: LanguageModel | string
+  readonly tools?: Iterable<Tool>
+  /** What the agent is held to. Without one it may use its tools freely, through the gate all the same. */
+  readonly playbook?: Playbook
+  readonly hooks?: readonly AgentHook[]
+  readonly systemPrompt?: string
+  /** The most turns of the model in a run; the playbook's own limit binds too. Default 50. */
+  readonly maxIterations?: number
+  /** The most tokens of one answer. */
+  readonly maxTokens?: number
+  readonly budget?: AgentBudget
+  /** Prices for models that are not in the list, or differ from it. */
+  readonly prices?: PriceTable
+  /** Which tools the model is told of: those that are legal now, or all of them always. Default `legal`. */
+  readonly offer?: 'legal' | 'all'
+  readonly blockViolations?: boolean
+  readonly recordViolations?: boolean
+  /** How often a passing fault of the model's service is retried. Default 2. */
+  readonly maxRetries?: number
+  /** After how many turns in a row without anything done the run is given up. Default 5. */
+  readonly maxIdleTurns?: number
+  /** The most characters of a result that the model is shown. Default 65,536. */
+  readonly maxResultBytes?: number
+  /** Where runs are written down. Default: in memory. */
+  readonly journal?: Journal
+  readonly tenant?: string
+  readonly principal?: string
+}
+
+/** What one run is given. */
+export interface RunOptions {
+  readonly inputs?: Readonly<Record<string, unknown>>
+  readonly signal?: AbortSignal
+  /** The run's name; made up if it is not given. */
+  readonly run?: string
+}
+
+/** How an interrupted run is taken up. */
+export interface ResumeOptions {
+  readonly signal?: AbortSignal
+  /** What became of calls that were in flight, by call id, where somebody knows. */
+  readonly settle?: Readonly<Record<string, Omit<RecordedOutcome, 'callId'>>>
+}
+
+/** A run put down: its record, from which it can be taken up. */
+export interface AgentSnapshot {
+  readonly run: string
+  readonly entries: readonly JournalEntry[]
+}
+
+/** What a run spent. */
+export interface AgentMetrics {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** In US dollars; null where the model's price is not known. */
+  readonly cost: number | null
+  readonly iterations: number
+  readonly modelSeconds: number
+  readonly toolSeconds: number
+}
+
+/** How a run ended, and its record. */
+export interface AgentResult {
+  readonly run: string
+  readonly status: RunEnd
+  /** The final answer; of a run that did not succeed, the last thing the model said. */
+  readonly message: string
+  /** Why the run did not succeed; null if it did. */
+  readonly reason: string | null
+  readonly playbookPlan: PlaybookPlan
+  readonly violations: readonly EnforcementViolation[]
+  readonly metrics: AgentMetrics
+  readonly snapshot: AgentSnapshot
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import type { LanguageModel } from 'ai'
+import type { Journal } from '../journal/journal.ts'
+import { Playbook } from '../playbook/playbook.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { matchTools } from '../tool/match-tools.ts'
+import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import { ToolRegistry } from '../tool/tool-registry.ts'
+import type { AgentEvent } from './agent-event.ts'
+import type { AgentOptions, AgentResult, AgentSnapshot, ResumeOptions, RunOptions } from './agent-options.ts'
+import { AgentRun } from './agent-run.ts'
+import { controlToolNames } from './control-tool.ts'
+import { EventQueue } from './event-queue.ts'
+import type { AgentHook } from './hook.ts'
+import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
+import { checkBudget, priceOf } from './price-table.ts'
+import { modelIdOf, resolveModel } from './resolve-model.ts'
+import { readRecord, RunRecord } from './run-record.ts'
+import { Spending } from './spending.ts'
+
+/** Without a playbook every tool may be used, and nothing is asked for: the gate, the limits and the record stay. */
+const free = new Playbook({ id: 'free', name: 'No playbook', allowExtraTools: true })
+
+/** A stream of a run: what happens as it happens, and how it ends. */
+export interface AgentStream extends AsyncIterable<AgentEvent> {
+  readonly result: Promise<AgentResult>
+}
+
+/** An agent that is held to a playbook. It can run many times, also at once: each run has a plan of its own (G11). */
+export class Agent {
+  readonly playbook: Playbook | null
+  readonly hooks: readonly AgentHook[]
+  readonly #options: AgentOptions
+  readonly #enforcement: PlaybookEnforcerHook
+  readonly #tools: ToolRegistry
+  readonly #journal: Journal | null
+
+  /** Throws `usage` for two playbooks or a tool with a reserved name, `unknown_tool` if the playbook names a tool it is not given. */
+  constructor(options: AgentOptions) {
+    this.#options = options
+    this.#enforcement = enforcementOf(options)
+    this.playbook = this.#enforcement.playbook === free ? null : this.#enforcement.playbook
+    const given = (options.hooks ?? []).filter((hook) => !(hook instanceof PlaybookEnforcerHook))
+    this.hooks = this.playbook === null ? given : [...given, this.#enforcement]
+    this.#tools = new ToolRegistry(options.tools)
+    this.#journal = options.journal ?? null
+    const reserved = this.#tools.names.find((name) => controlToolNames.includes(name))
+    if (reserved !== undefined) {
+      throw new LockstepError(
+        'usage',
+        `A tool cannot be called '${reserved}': the procedure's own tools are.`,
+      )
+    }
+    // Found out now, not when the first run has begun.
+    matchTools(this.#enforcement.playbook, this.#tools)
+  }
+
+  /** Works on a task until the run has ended. Never throws for what the model does; throws for what stops a run from starting. */
+  async run(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
+    return await this.#start(prompt, options, null)
+  }
+
+  /** The same, telling what happens as it happens. */
+  stream(prompt: string, options: RunOptions = {}): AgentStream {
+    const queue = new EventQueue<AgentEvent>()
+    const result = this.#start(prompt, options, (event) => queue.push(event)).finally(() => queue.end())
+    // Whoever reads only the events must not be told of an unhandled rejection; the promise itself still fails.
+    result.catch(() => undefined)
+    return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
+  }
+
+  /** Takes an interrupted run up where its record ends: the model's last turn is continued, not asked again. */
+  async resume(snapshot: AgentSnapshot | string, options: ResumeOptions = {}): Promise<AgentResult> {
+    const run = typeof snapshot === 'string' ? snapshot : snapshot.run
+    const known = (await this.#journal?.read(run)) ?? []
+    const entries = known.length > 0 || typeof snapshot === 'string' ? known : snapshot.entries
+    const recorded = readRecord(entries)
+    if (known.length === 0) await this.#journal?.append(run, entries, { ...this.#author(), expectedSeq: 0 })
+    const record = new RunRecord(run, this.#journal, this.#author(), entries)
+    const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
+      tools: this.#tools,
+      recordViolations: this.#enforcement.recordViolations,
+      onEvents: (events) => record.write(events),
+    })
+    const { model, spending } = await this.#prepare()
+    spending.promptTokens = recorded.promptTokens
+    spending.completionTokens = recorded.completionTokens
+    settleInterrupted(enforcer, options)
+    const work = new AgentRun(
+      this.#setup(model, enforcer, record, spending, options.signal, null),
+      recorded.messages,
+      recorded.turn,
+      recorded.turns,
+    )
+    return await this.#finish(work, enforcer, record, spending)
+  }
+
+  async #start(
+    prompt: string,
+    options: RunOptions,
+    onEvent: ((event: AgentEvent) => void) | null,
+  ): Promise<AgentResult> {
+    const { model, spending } = await this.#prepare()
+    const record = new RunRecord(options.run ?? `r_${randomUUID()}`, this.#journal, this.#author())
+    const enforcer = PlaybookEnforcer.fromPlaybook(this.#enforcement.playbook, {
+      tools: this.#tools,
+      blockViolations: this.#enforcement.blockViolations,
+      recordViolations: this.#enforcement.recordViolations,
+      ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
+      onEvents: (events) => {
+        for (const event of events) {
+          onEvent?.(event)
+          if (event.type.startsWith('step.')) for (const hook of this.hooks) hook.onStep?.(event as never)
+        }
+        return record.write(events)
+      },
+    })
+    const setup = this.#setup(model, enforcer, record, spending, options.signal, onEvent)
+    const work = new AgentRun(setup, [], null, 0)
+    await enforcer.written()
+    await work.prompt(prompt)
+    return await this.#finish(work, enforcer, record, spending)
+  }
+
+  async #prepare(): Promise<{ model: LanguageModel; spending: Spending }> {
+    const model = await resolveModel(this.#options.model)
+    const price = priceOf(modelIdOf(model), this.#options.prices ?? {})
+    const budget = this.#options.budget ?? {}
+    checkBudget(budget.dollars ?? null, price, modelIdOf(model))
+    return { model, spending: new Spending(budget, price) }
+  }
+
+  #setup(
+    model: LanguageModel,
+    enforcer: PlaybookEnforcer,
+    record: RunRecord,
+    spending: Spending,
+    signal: AbortSignal | undefined,
+    onEvent: ((event: AgentEvent) => void) | null,
+  ): ConstructorParameters<typeof AgentRun>[0] {
+    const options = this.#options
+    return {
+      model,
+      enforcer,
+      record,
+      spending,
+      onEvent,
+      hooks: this.hooks,
+      systemPrompt: options.systemPrompt ?? '',
+      maxIterations: options.maxIterations ?? 50,
+      maxTokens: options.maxTokens ?? null,
+      maxRetries: options.maxRetries ?? 2,
+      maxIdleTurns: options.maxIdleTurns ?? 5,
+      maxResultBytes: options.maxResultBytes ?? 65_536,
+      offer: options.offer ?? 'legal',
+      signal: signal ?? new AbortController().signal,
+    }
+  }
+
+  async #finish(
+    work: AgentRun,
+    enforcer: PlaybookEnforcer,
+    record: RunRecord,
+    spending: Spending,
+  ): Promise<AgentResult> {
+    const reason = await work.work()
+    await enforcer.written()
+    return {
+      run: record.run,
+      status: enforcer.status ?? 'incomplete',
+      message: work.lastText,
+      reason,
+      playbookPlan: enforcer.plan,
+      violations: enforcer.violations,
+      metrics: {
+        promptTokens: spending.promptTokens,
+        completionTokens: spending.completionTokens,
+        cost: spending.cost,
+        iterations: work.turns,
+        modelSeconds: spending.modelMs / 1000,
+        toolSeconds: spending.toolMs / 1000,
+      },
+      snapshot: { run: record.run, entries: record.entries },
+    }
+  }
+
+  #author(): { tenant: string; principal: string } {
+    return { tenant: this.#options.tenant ?? 'local', principal: this.#options.principal ?? 'local' }
+  }
+}
+
+function enforcementOf(options: AgentOptions): PlaybookEnforcerHook {
+  const hooks = (options.hooks ?? []).filter((hook) => hook instanceof PlaybookEnforcerHook)
+  const own =
+    options.playbook === undefined
+      ? []
+      : [new PlaybookEnforcerHook({ ...options, playbook: options.playbook })]
+  const [first, second] = [...hooks, ...own]
+  if (second !== undefined) {
+    throw new LockstepError('usage', 'An agent is held to one playbook.', {
+      hint: 'Pass `playbook`, or one PlaybookEnforcerHook, not both.',
+    })
+  }
+  return first ?? new PlaybookEnforcerHook({ playbook: free })
+}
+
+/** Calls that were in flight when the run was interrupted: settled as the host says, else of unknown outcome. */
+function settleInterrupted(enforcer: PlaybookEnforcer, options: ResumeOptions): void {
+  // Settling takes a ticket out of the set that is walked, which a set allows.
+  for (const ticket of enforcer.gate.state.openTickets) {
+    const settled = options.settle?.[ticket.callId]
+    const read = enforcer.gate.tools?.get(ticket.tool)?.risk === 'read'
+    const interrupted = { outcome: read ? 'failed' : 'unknown', error: 'the run was interrupted' } as const
+    enforcer.recordToolCall(ticket.tool, { ...(settled ?? interrupted), callId: ticket.callId })
+  }
+}

@@ -1,0 +1,62 @@
+import { expected } from '../run/describe-denial.ts'
+import { currentStep, isComplete, type RunState } from '../run/state.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { CallOutcome } from '../tool/run-call.ts'
+
+/** What a model is shown of a call: its result, or what went wrong. */
+export type ShownOutput =
+  | { readonly type: 'text'; readonly value: string }
+  | { readonly type: 'json'; readonly value: Json }
+  | { readonly type: 'error-text'; readonly value: string }
+  | { readonly type: 'error-json'; readonly value: JsonObject }
+
+/** Tells a model what became of its call; a refusal is structured, and marked as not executed (G10). */
+export function describeOutcome(state: RunState, outcome: CallOutcome, maxBytes: number): ShownOutput {
+  switch (outcome.status) {
+    case 'succeeded':
+      return describeResult(outcome.result ?? null, maxBytes)
+    case 'failed':
+      return { type: 'error-text', value: `The call failed, and nothing was applied: ${outcome.error}` }
+    case 'unknown':
+      return {
+        type: 'error-text',
+        value: `Nobody knows whether the call took effect: ${outcome.error}. Do not repeat it; a person has to find out.`,
+      }
+    case 'denied':
+      return describeRefusal(state, outcome.enforcement?.code ?? 'denied', outcome.error)
+    case 'not_executed':
+      return describeRefusal(state, 'not_executed', outcome.error)
+  }
+}
+
+/** A refusal as a model reads it: the code, where it stands, and what it may do. */
+export function describeRefusal(state: RunState, code: string, message: string): ShownOutput {
+  const current = currentStep(state)
+  const step = current === null ? null : state.compiled.steps[current]!
+  const done = isComplete(state)
+  return {
+    type: 'error-json',
+    value: {
+      executed: false,
+      code,
+      message,
+      step: step?.id ?? null,
+      allowed: step === null ? [] : [...step.tools],
+      next: done
+        ? 'Give your final answer.'
+        : step === null
+          ? 'Nothing can be called now.'
+          : `Work on step ${step.id}: ${expected(step)}.`,
+    },
+  }
+}
+
+/** A result for the model, cut where it is too long, with a note that it was. */
+export function describeResult(result: Json, maxBytes: number): ShownOutput {
+  const text = typeof result === 'string' ? result : JSON.stringify(result)
+  if (text.length <= maxBytes) {
+    return typeof result === 'string' ? { type: 'text', value: result } : { type: 'json', value: result }
+  }
+  const note = `\n[cut: the result has ${text.length} characters, of which you see ${maxBytes}]`
+  return { type: 'text', value: text.slice(0, maxBytes) + note }
+}

@@ -1,0 +1,107 @@
+import type { JSONSchema7, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { JsonSchema } from '../shared/json-schema.ts'
+import { toJson } from '../shared/to-json.ts'
+
+/** A tool as a model is told of it. */
+export interface OfferedTool {
+  readonly name: string
+  readonly description: string
+  readonly input: JsonSchema | null
+}
+
+/** What a model is asked. */
+export interface ModelQuestion {
+  readonly model: LanguageModel
+  readonly instructions: string
+  readonly messages: readonly ModelMessage[]
+  readonly tools: readonly OfferedTool[]
+  readonly maxTokens: number | null
+  readonly maxRetries: number
+  readonly signal: AbortSignal
+  /** Receives the text as it comes; asking for it makes the model stream. */
+  readonly onText: ((text: string) => void) | null
+}
+
+/** A call that a model proposes. */
+export interface ProposedToolCall {
+  readonly id: string
+  readonly tool: string
+  readonly arguments: Json
+}
+
+/** What a model answered. */
+export interface ModelTurn {
+  readonly text: string
+  readonly calls: readonly ProposedToolCall[]
+  /** The answer as the next question repeats it. */
+  readonly message: JsonObject
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+/** Asks a model once. It proposes calls and executes none: the tools it is told of have no code. */
+export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
+  const { generateText, streamText, jsonSchema } = await import('ai')
+  const tools: ToolSet = Object.fromEntries(
+    question.tools.map(({ name, description, input }) => [
+      name,
+      { description, inputSchema: jsonSchema(schemaFor(input)) },
+    ]),
+  )
+  const options = {
+    model: question.model,
+    instructions: question.instructions,
+    messages: [...question.messages],
+    tools,
+    maxRetries: question.maxRetries,
+    abortSignal: question.signal,
+    ...(question.maxTokens === null ? {} : { maxOutputTokens: question.maxTokens }),
+  }
+  if (question.onText === null) return readTurn(await generateText(options))
+  const stream = streamText({ ...options, onError: () => undefined })
+  for await (const part of stream.fullStream) {
+    if (part.type === 'text-delta') question.onText(part.text)
+    if (part.type === 'error') throw part.error
+    if (part.type === 'abort') throw question.signal.reason
+  }
+  return readTurn({
+    text: await stream.text,
+    toolCalls: await stream.toolCalls,
+    usage: await stream.usage,
+    responseMessages: await stream.responseMessages,
+  })
+}
+
+function readTurn(result: {
+  readonly text: string
+  readonly toolCalls: readonly { toolCallId: string; toolName: string; input: unknown }[]
+  readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined }
+  readonly responseMessages: readonly ModelMessage[]
+}): ModelTurn {
+  const message = result.responseMessages.find(({ role }) => role === 'assistant') ?? {
+    role: 'assistant',
+    content: result.text,
+  }
+  return {
+    text: result.text,
+    calls: result.toolCalls.map((call) => ({
+      id: call.toolCallId,
+      tool: call.toolName,
+      arguments: asJson(call.input),
+    })),
+    message: JSON.parse(JSON.stringify(message)) as JsonObject,
+    promptTokens: result.usage.inputTokens ?? 0,
+    completionTokens: result.usage.outputTokens ?? 0,
+  }
+}
+
+function asJson(value: unknown): Json {
+  const reading = toJson(value ?? {})
+  return reading.problem === null ? reading.value : String(value)
+}
+
+function schemaFor(input: JsonSchema | null): JSONSchema7 {
+  const open: JsonObject = { type: 'object', properties: {}, additionalProperties: true }
+  return (typeof input === 'object' && input !== null ? input : open) as JSONSchema7
+}
