@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compilePlaybook } from '../../src/playbook/compile-playbook.ts'
@@ -53,13 +54,18 @@ function compare(pair: Pair, operations: readonly Operation[]): void {
   expect(pair.observe()).toEqual(pair.expect())
   for (const operation of operations) {
     const { said, expected } = pair.apply(operation)
-    expect(said).toEqual(expected)
+    expectSame(said, expected)
   }
+}
+
+/** Says where two values differ; much faster than `expect` where they do not. */
+function expectSame(value: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(value, expected)) expect(value).toEqual(expected)
 }
 
 describe('the naive gate', { timeout: patience }, () => {
   test('agrees on every verdict, status, phase, violation and end of an enforcing run', () => {
-    always(enforcing, 800, compare)
+    always(enforcing, 700, compare)
   })
 
   test('agrees on every verdict, status, phase, violation and end of an observing run', () => {
@@ -69,7 +75,7 @@ describe('the naive gate', { timeout: patience }, () => {
   test('agrees on a fixed set of runs, which meet every way to refuse a call', () => {
     const seen = new Set<string>()
     let accepted = 0
-    const runs = fc.sample(fc.tuple(randomPlaybook, either, randomOperations), { numRuns: 600, seed: 1 })
+    const runs = fc.sample(fc.tuple(randomPlaybook, either, randomOperations), { numRuns: 500, seed: 1 })
     for (const [random, choice, operations] of runs) {
       const playbook = accept(random)
       if (playbook === null) continue
@@ -77,7 +83,7 @@ describe('the naive gate', { timeout: patience }, () => {
       const pair = new Pair(playbook, random, choice)
       for (const operation of operations) {
         const { said, expected } = pair.apply(operation)
-        expect(said).toEqual(expected)
+        expectSame(said, expected)
         if (operation.type === 'reset') continue
         for (const { violationType } of pair.enforcer.violations) seen.add(violationType)
       }
@@ -101,7 +107,7 @@ describe('an enforcing run', { timeout: patience }, () => {
     always(enforcing, 350, (pair, operations, { naive }) => {
       for (const operation of operations) {
         pair.apply(operation)
-        expect(findExceeded(naive, pair.enforcer.snapshot())).toEqual([])
+        expectSame(findExceeded(naive, pair.enforcer.snapshot()), [])
       }
     })
   })
@@ -145,7 +151,8 @@ describe('the record of a run', { timeout: patience }, () => {
       for (const operation of operations) {
         pair.apply(operation)
         const again = replay(compilePlaybook(pair.playbook), pair.events)
-        expect(JSON.parse(JSON.stringify(writeState(again)))).toEqual(
+        expectSame(
+          JSON.parse(JSON.stringify(writeState(again))),
           JSON.parse(JSON.stringify(pair.enforcer.snapshot().state)),
         )
       }
@@ -158,7 +165,7 @@ describe('the record of a run', { timeout: patience }, () => {
         const [kept, restored] = [begin(random, choice), begin(random, choice)]
         for (const operation of operations) {
           restored.roundTrip()
-          expect(restored.apply(operation).said).toEqual(kept.apply(operation).said)
+          expectSame(restored.apply(operation).said, kept.apply(operation).said)
         }
         expect(restored.enforcer.snapshot()).toEqual(kept.enforcer.snapshot())
       }),

@@ -41,6 +41,8 @@ export interface Proposal {
   readonly tool: string
   readonly callId?: string
   readonly args?: unknown
+  /** Why something outside the playbook forbids it. */
+  readonly veto?: string
 }
 
 interface Verdict {
@@ -358,7 +360,7 @@ export class NaiveGate {
     return { code: null, owner, passed }
   }
 
-  #refuseOutright({ tool, callId, args }: Proposal): string | null {
+  #refuseOutright({ tool, callId, args, veto }: Proposal): string | null {
     const { tools } = this.options
     if (!/^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/.test(tool)) return 'invalid_tool_name'
     if (args !== undefined) {
@@ -367,7 +369,8 @@ export class NaiveGate {
       if (!isObject || (wanted !== null && !wanted.fits(args as Json))) return 'invalid_arguments'
     }
     if (callId !== undefined && this.state.calls.some((call) => call.id === callId)) return 'duplicate_call'
-    return tools !== null && !Object.hasOwn(tools, tool) ? 'unknown_tool' : null
+    if (tools !== null && !Object.hasOwn(tools, tool)) return 'unknown_tool'
+    return veto === undefined ? null : 'vetoed'
   }
 
   #ownerOf(tool: string): { owner: number; passed: readonly number[] } | string {

@@ -302,10 +302,11 @@ export class Pair {
 }
 
 /** A proposal as the enforcer takes it. */
-export function proposed({ callId, args }: Proposal): Omit<ProposedCall, 'tool'> {
+export function proposed({ callId, args, veto }: Proposal): Omit<ProposedCall, 'tool'> {
   return {
     ...(callId === undefined ? {} : { callId }),
     ...(args === undefined ? {} : { arguments: args }),
+    ...(veto === undefined ? {} : { veto }),
   }
 }
 

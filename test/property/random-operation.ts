@@ -78,11 +78,16 @@ export const randomProposal: fc.Arbitrary<Proposal> = fc
       { weight: 4, arbitrary: fc.constant(undefined) },
       { weight: 1, arbitrary: fc.constantFrom('i1', 'i2', 'i3', 'i4') },
     ),
+    veto: fc.oneof(
+      { weight: 20, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.constant('the policy forbids it') },
+    ),
   })
-  .map(({ tool, args, callId }) => ({
+  .map(({ tool, args, callId, veto }) => ({
     tool,
     ...(args === undefined ? {} : { args }),
     ...(callId === undefined ? {} : { callId }),
+    ...(veto === undefined ? {} : { veto }),
   }))
 
 const at = fc.nat({ max: 99 })
