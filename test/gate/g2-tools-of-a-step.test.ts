@@ -35,6 +35,15 @@ describe('the tools of a step', () => {
     expect(refusal(enforcer, 'x')).toBe('unexpected_tool')
   })
 
+  it('G2: a "*" step that is held back by a call before it admits no extra meanwhile', () => {
+    const enforcer = enforce([step('a', { maxToolCalls: 3 }), step('free', { expectedTools: ['*'] })])
+    make(enforcer, 'a')
+    admit(enforcer, 'a')
+    expect(refusal(enforcer, 'x')).toBe('unexpected_tool')
+    enforcer.recordToolCall('a')
+    expect(refusal(enforcer, 'x')).toBeNull()
+  })
+
   it('G2: an extra belongs to the earliest open step with "*", else to no step', () => {
     const enforcer = enforce(
       [step('a'), step('b', { expectedTools: ['*'] }), step('c', { expectedTools: ['*'] })],
