@@ -42,7 +42,17 @@ export type CompileResult<Host> =
 /** Checks an expression and compiles it once to closures; never throws for any source. */
 export function compileExpression<Host>(source: string, options: CompileOptions<Host>): CompileResult<Host> {
   const node = parseExpression(source)
-  if (node instanceof ExpressionError) return { expression: null, errors: [node] }
+  return node instanceof ExpressionError
+    ? { expression: null, errors: [node] }
+    : compileSyntax(node, source, options)
+}
+
+/** Checks and compiles a tree that was read from the source. */
+export function compileSyntax<Host>(
+  node: SyntaxNode,
+  source: string,
+  options: CompileOptions<Host>,
+): CompileResult<Host> {
   const compilation = new Compilation<Host>(source, options, compileNode)
   const part = compilation.compile(node)
   const { isCondition, builds } = compilation

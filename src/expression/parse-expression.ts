@@ -28,7 +28,8 @@ export function parseExpression(source: string): SyntaxNode | ExpressionError {
   }
 }
 
-const grammar: Grammar = {
+/** How a part of an expression is read by those who read what stands around it. */
+export const grammar: Grammar = {
   expression: parseChoice,
   operand: (cursor) => cursor.nested(() => parseOr(cursor)),
 }

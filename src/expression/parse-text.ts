@@ -45,7 +45,8 @@ export function parseText(
   return { kind: 'text', parts, start, end: at + 1 }
 }
 
-function parseHole(cursor: TokenCursor, start: number, grammar: Grammar): TextHole {
+/** Parses the placeholder that begins at an offset: `{expression}` or `{expression:format}`. */
+export function parseHole(cursor: TokenCursor, start: number, grammar: Grammar): TextHole {
   cursor.jump(start + 1)
   if (cursor.isSign('}')) cursor.fail('a placeholder `{}` needs an expression', { start, end: start + 2 })
   const value = grammar.expression(cursor)

@@ -11,9 +11,9 @@ export class TokenCursor {
   lastEnd = 0
   #depth = 0
 
-  constructor(source: string) {
+  constructor(source: string, offset = 0) {
     this.source = source
-    this.token = readToken(source, 0)
+    this.token = readToken(source, offset)
   }
 
   /** Moves on and returns the token that was current. */
