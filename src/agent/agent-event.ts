@@ -1,6 +1,6 @@
 import type { RunEvent } from '../run/event.ts'
-import type { Json, JsonObject } from '../shared/json.ts'
-import type { ShownOutput } from './describe-outcome.ts'
+import type { JsonObject } from '../shared/json.ts'
+import type { ShownOutput } from '../tool/describe-outcome.ts'
 import type { ProposedToolCall } from './model-turn.ts'
 
 /** What an agent adds to the record of its run: enough to ask the next question again, word for word. */
@@ -37,9 +37,3 @@ export type AgentEvent =
       readonly tools: readonly string[]
     }
   | { readonly type: 'text.delta'; readonly at: number; readonly text: string }
-
-/** A fact as the journal keeps it: type and time outside, the rest as data. */
-export function toFact(event: RunEvent | AgentFact): { type: string; at: number; data: JsonObject } {
-  const { type, at, ...data } = event
-  return { type, at, data: data as Readonly<Record<string, unknown>> as Readonly<Record<string, Json>> }
-}

@@ -11,19 +11,19 @@
  * A4  Whatever the model says is data.
  */
 import type { LanguageModel, ModelMessage } from 'ai'
-import { currentStep } from '../run/state.ts'
+import { brief, outline } from '../tool/briefing.ts'
+import { controlMove, controlText, moveStep, type ControlMove } from '../tool/control-tool.ts'
+import { describeOutcome, describeResult, type ShownOutput } from '../tool/describe-outcome.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { riskOf, type CallOutcome } from '../tool/run-call.ts'
+import type { RunRecord } from '../tool/run-record.ts'
 import { runTurn, type TurnItem } from '../tool/run-turn.ts'
 import type { AgentEvent, AgentFact } from './agent-event.ts'
-import { brief, outline } from './briefing.ts'
-import { controlMove, controlText, type ControlMove } from './control-tool.ts'
-import { describeOutcome, describeResult, type ShownOutput } from './describe-outcome.ts'
 import { messageOf, runAfterToolCall, runBeforeToolCall, type AgentHook, type HookedCall } from './hook.ts'
 import { askModel, type ModelTurn, type ProposedToolCall } from './model-turn.ts'
 import { offeredTools } from './offered-tools.ts'
 import type { Spending } from './spending.ts'
-import { toolMessage, type OpenTurn, type RunRecord } from './run-record.ts'
+import { toolMessage, type OpenTurn } from './read-record.ts'
 
 /** What a run works with. */
 export interface AgentRunSetup {
@@ -190,7 +190,12 @@ export class AgentRun {
   #item(turn: OpenTurn, call: ProposedToolCall): TurnItem {
     const { enforcer } = this.#setup
     const move = enforcer.playbook.steps.length === 0 ? null : controlMove(call.tool)
-    if (move !== null) return { tool: call.tool, shared: false, run: async () => this.#move(move, call) }
+    if (move !== null)
+      return {
+        tool: call.tool,
+        shared: false,
+        run: async () => this.#move(move, call),
+      }
     const shared = riskOf({ tool: call.tool }, enforcer.gate.tools) === 'read'
     return { tool: call.tool, shared, run: () => this.#call(turn, call) }
   }
@@ -220,29 +225,12 @@ export class AgentRun {
   }
 
   #move(move: ControlMove, call: ProposedToolCall): CallOutcome {
-    const { gate } = this.#setup.enforcer
-    const current = currentStep(gate.state)
-    if (current === null) {
-      return { tool: call.tool, enforcement: null, status: 'denied', error: 'no step is due' }
-    }
-    const step = gate.state.compiled.steps[current]!.id
-    const text = controlText(move, call.arguments)
-    const by = 'model' as const
-    const refused =
-      move === 'complete'
-        ? gate.move({ type: 'complete', by, step, result: text === '' ? null : text })
-        : move === 'skip'
-          ? gate.move({ type: 'skip', by, step, reason: text === '' ? null : text })
-          : gate.move({ type: 'fail', by, step, error: text === '' ? 'given up by the agent' : text })
-    if (refused !== null) {
-      return {
-        tool: call.tool,
-        enforcement: null,
-        status: 'denied',
-        error: `Step '${step}' cannot ${move}: ${refused}.`,
-      }
-    }
-    return { tool: call.tool, enforcement: null, status: 'succeeded', result: { step, [move]: true } }
+    const { tool } = call
+    const { enforcer } = this.#setup
+    const step = enforcer.currentStep?.id ?? null
+    const error = moveStep(enforcer.gate, move, controlText(move, call.arguments))
+    if (error !== null) return { tool, enforcement: null, status: 'denied', error }
+    return { tool, enforcement: null, status: 'succeeded', result: { step, [move]: true } }
   }
 
   async #finish(text: string): Promise<void> {

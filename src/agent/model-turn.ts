@@ -2,13 +2,7 @@ import type { JSONSchema7, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
 import { toJson } from '../shared/to-json.ts'
-
-/** A tool as a model is told of it. */
-export interface OfferedTool {
-  readonly name: string
-  readonly description: string
-  readonly input: JsonSchema | null
-}
+import type { OfferedTool } from '../tool/tool.ts'
 
 /** What a model is asked. */
 export interface ModelQuestion {

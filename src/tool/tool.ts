@@ -72,6 +72,9 @@ export interface Tool {
   checkArguments(args: JsonObject): string[]
 }
 
+/** A tool as a model is told of it. */
+export type OfferedTool = Pick<Tool, 'name' | 'description' | 'input'>
+
 const work = z.custom<never>((value) => typeof value === 'function', 'must be a function')
 
 const definitionSchema = z.strictObject({

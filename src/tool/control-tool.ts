@@ -1,6 +1,8 @@
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import { needsDeclaration } from '../run/satisfaction.ts'
-import type { OfferedTool } from './model-turn.ts'
+import { currentStep } from '../run/state.ts'
+import type { Gate } from './gate.ts'
+import type { OfferedTool } from './tool.ts'
 
 /** The moves of a step that a model may ask for. */
 export type ControlMove = 'complete' | 'skip' | 'fail'
@@ -30,6 +32,27 @@ export function controlMove(tool: string): ControlMove | null {
 export function controlText(move: ControlMove, args: unknown): string {
   const value = (args as Readonly<Record<string, unknown>> | null)?.[described[move].argument]
   return typeof value === 'string' ? value : ''
+}
+
+/** Makes a move of the step that is due, on the model's word; null if it was made, else why not. */
+export function moveStep(gate: Gate, move: ControlMove, text: string): string | null {
+  const current = currentStep(gate.state)
+  if (current === null) return 'No step is due.'
+  const step = gate.state.compiled.steps[current]!.id
+  const said = text === '' ? null : text
+  const by = 'model' as const
+  const requests = {
+    complete: { type: 'complete', by, step, result: said },
+    skip: { type: 'skip', by, step, reason: said },
+    fail: { type: 'fail', by, step, error: said ?? 'given up by the agent' },
+  } as const
+  const refused = gate.move(requests[move])
+  return refused === null ? null : `Step '${step}' cannot ${move}: ${refused}.`
+}
+
+/** The argument that carries the text of a move. */
+export function controlArgument(move: ControlMove): string {
+  return described[move].argument
 }
 
 /** The control tools that apply to a step; all of them where the list must not change. */

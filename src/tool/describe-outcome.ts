@@ -1,7 +1,7 @@
 import { expected } from '../run/describe-denial.ts'
 import { currentStep, isComplete, type RunState } from '../run/state.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
-import type { CallOutcome } from '../tool/run-call.ts'
+import type { CallOutcome } from './run-call.ts'
 
 /** What a model is shown of a call: its result, or what went wrong. */
 export type ShownOutput =

@@ -1,50 +1,9 @@
 import type { ModelMessage } from 'ai'
-import { makeEntries } from '../journal/check-append.ts'
-import type { AppendOptions, Journal, JournalEntry } from '../journal/journal.ts'
+import type { JournalEntry } from '../journal/journal.ts'
 import type { RunEvent } from '../run/event.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import { toFact, type AgentFact } from './agent-event.ts'
-import type { ShownOutput } from './describe-outcome.ts'
-
-/** Writes one run into a journal, entry after entry. */
-export class RunRecord {
-  readonly run: string
-  readonly #journal: Journal | null
-  readonly #entries: JournalEntry[]
-  readonly #author: Omit<AppendOptions, 'expectedSeq'>
-  #queue: Promise<void> = Promise.resolve()
-
-  /** `entries` are those that are written already. Without a journal the record lasts as long as this object. */
-  constructor(
-    run: string,
-    journal: Journal | null,
-    author: Omit<AppendOptions, 'expectedSeq'>,
-    entries: readonly JournalEntry[] = [],
-  ) {
-    this.run = run
-    this.#journal = journal
-    this.#author = author
-    this.#entries = [...entries]
-  }
-
-  /** Everything written so far. */
-  get entries(): readonly JournalEntry[] {
-    return [...this.#entries]
-  }
-
-  /** Appends in the order of the calls; the promise is kept when it is written, and fails if it could not be. */
-  write(events: readonly (RunEvent | AgentFact)[]): Promise<void> {
-    const facts = events.map(toFact)
-    this.#queue = this.#queue.then(async () => {
-      const options = { ...this.#author, expectedSeq: this.#entries.length }
-      const added =
-        (await this.#journal?.append(this.run, facts, options)) ??
-        makeEntries(this.run, facts, options, options.expectedSeq)
-      this.#entries.push(...added)
-    })
-    return this.#queue
-  }
-}
+import type { ShownOutput } from '../tool/describe-outcome.ts'
+import type { AgentFact } from './agent-event.ts'
 
 /** A turn of the model that has not been answered in full. */
 export interface OpenTurn {

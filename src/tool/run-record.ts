@@ -1,0 +1,54 @@
+import { makeEntries } from '../journal/check-append.ts'
+import type { AppendOptions, Journal, JournalEntry, JournalFact } from '../journal/journal.ts'
+import type { Json } from '../shared/json.ts'
+
+/** What a record takes: a run's own events, and what a shell adds to them. */
+export interface RecordedEvent {
+  readonly type: string
+  readonly at: number
+}
+
+/** Writes one run into a journal, entry after entry. */
+export class RunRecord {
+  readonly run: string
+  readonly #journal: Journal | null
+  readonly #entries: JournalEntry[]
+  readonly #author: Omit<AppendOptions, 'expectedSeq'>
+  #queue: Promise<void> = Promise.resolve()
+
+  /** `entries` are those that are written already. Without a journal the record lasts as long as this object. */
+  constructor(
+    run: string,
+    journal: Journal | null,
+    author: Omit<AppendOptions, 'expectedSeq'>,
+    entries: readonly JournalEntry[] = [],
+  ) {
+    this.run = run
+    this.#journal = journal
+    this.#author = author
+    this.#entries = [...entries]
+  }
+
+  /** Everything written so far. */
+  get entries(): readonly JournalEntry[] {
+    return [...this.#entries]
+  }
+
+  /** Appends in the order of the calls; the promise is kept when it is written, and fails if it could not be. */
+  write(events: readonly RecordedEvent[]): Promise<void> {
+    const facts = events.map(toFact)
+    this.#queue = this.#queue.then(async () => {
+      const options = { ...this.#author, expectedSeq: this.#entries.length }
+      const added =
+        (await this.#journal?.append(this.run, facts, options)) ??
+        makeEntries(this.run, facts, options, options.expectedSeq)
+      this.#entries.push(...added)
+    })
+    return this.#queue
+  }
+}
+
+/** A fact as the journal keeps it: type and time outside, the rest as data. */
+function toFact({ type, at, ...data }: RecordedEvent): JournalFact {
+  return { type, at, data: data as Readonly<Record<string, unknown>> as Readonly<Record<string, Json>> }
+}
