@@ -2,7 +2,7 @@ import { type CompiledExpression, type CompileOptions, compileSyntax } from './c
 import type { ExpressionReference } from './compilation.ts'
 import { ExpressionError } from './expression-error.ts'
 import { parseTemplate } from './parse-template.ts'
-import type { TextHole } from './syntax-node.ts'
+import type { SyntaxNode, TextHole } from './syntax-node.ts'
 
 /** A text with placeholders that has been checked, ready to be filled in any number of times. */
 export interface CompiledTemplate<Host> extends Pick<CompiledExpression<Host>, 'evaluate'> {
@@ -29,21 +29,19 @@ export function compileTemplate<Host>(
   if (node instanceof ExpressionError) return { template: null, errors: [node] }
   const settings = { ...options, profile: 'template' as const }
   const [only] = node.parts
-  const sole = node.parts.length === 1 && isPlain(only) ? only.value : node
+  const sole = node.parts.length === 1 && typeof only === 'object' ? treeOf(only) : node
   const whole = compileSyntax(sole, source, settings)
   if (whole.expression === null) return { template: null, errors: whole.errors }
   const { evaluate, references } = whole.expression
   const parts = node.parts.map((part) => {
     if (typeof part === 'string') return part
-    const alone = isPlain(part)
-      ? part.value
-      : ({ kind: 'text', parts: [part], start: part.start, end: part.end } as const)
     // It was compiled with the whole already, so it has no errors.
-    return compileSyntax(alone, source, settings).expression!
+    return compileSyntax(treeOf(part), source, settings).expression!
   })
   return { template: { source, references, parts, evaluate }, errors: [] }
 }
 
-function isPlain(part: string | TextHole | undefined): part is TextHole {
-  return typeof part === 'object' && part.format === null
+/** A placeholder by itself: its value, or the text that its format makes of it. */
+function treeOf(hole: TextHole): SyntaxNode {
+  return hole.format === null ? hole.value : { kind: 'text', parts: [hole], start: hole.start, end: hole.end }
 }
