@@ -1,6 +1,8 @@
 /** The codes of thrown errors. Each has a page in docs/errors; a test compares the two. */
 export const errorCodes = [
   'invalid_playbook',
+  'invalid_config',
+  'secret_unavailable',
   'invalid_input',
   'invalid_value',
   'invalid_snapshot',
@@ -13,6 +15,7 @@ export const errorCodes = [
   'invalid_tool',
   'tool_failed',
   'call_inside_call',
+  'calls_in_flight',
   'record_failed',
   'journal_conflict',
   'journal_closed',
@@ -24,6 +27,8 @@ export const errorCodes = [
   'unpriced_model',
   'invalid_script',
   'script_mismatch',
+  'mcp_unreachable',
+  'mcp_lock_unreadable',
   'usage',
   'internal',
 ] as const

@@ -1,0 +1,66 @@
+import type { Json } from '../shared/json.ts'
+import type { JsonSchema } from '../shared/json-schema.ts'
+
+/** Where a secret is to be found; made from the text of a configuration only, never from data of a run (G19). */
+export type SecretReference =
+  | { readonly from: 'env'; readonly name: string }
+  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'exec'; readonly command: readonly string[]; readonly cwd: string }
+
+/** The value of a header or a variable: a text with placeholders, or a secret with what stands before it. */
+export type ConfigValue =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'secret'; readonly prefix: string; readonly reference: SecretReference }
+
+/** What every declared tool says of itself. */
+export interface ToolConfig {
+  readonly name: string
+  readonly description: string
+  readonly input: JsonSchema | null
+  /** Null where nothing is declared, which counts as irreversible. */
+  readonly risk: 'read' | 'write' | 'irreversible' | null
+  readonly timeoutSeconds: number
+  readonly maxResultBytes: number
+}
+
+/** A tool that sends a request. */
+export interface HttpToolConfig extends ToolConfig {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly url: string
+  readonly headers: Readonly<Record<string, ConfigValue>>
+  readonly query: Readonly<Record<string, Json>>
+  /** Undefined sends nothing. */
+  readonly body: Json | undefined
+  readonly statusesWithoutEffect: readonly number[]
+}
+
+/** A tool that runs a program. */
+export interface ExecToolConfig extends ToolConfig {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, ConfigValue>>
+  readonly passEnv: readonly string[]
+  readonly stdin: Json | undefined
+  readonly output: 'text' | 'json'
+  readonly exitCodesWithoutEffect: readonly number[]
+}
+
+/** An MCP server that is started, or one that is called. */
+export type McpServerConfig =
+  | {
+      readonly command: string
+      readonly args: readonly string[]
+      readonly env: Readonly<Record<string, ConfigValue>>
+      readonly cwd: string
+    }
+  | { readonly url: string; readonly headers: Readonly<Record<string, ConfigValue>> }
+
+/** A configuration that was checked: paths absolute, defaults filled in, secrets as references. */
+export interface Config {
+  readonly file: string | null
+  readonly http: readonly HttpToolConfig[]
+  readonly exec: readonly ExecToolConfig[]
+  readonly modules: readonly string[]
+  readonly mcpServers: Readonly<Record<string, McpServerConfig>>
+  readonly callReadsInDryRun: boolean
+}
