@@ -10,55 +10,44 @@
  * A3  The run ends `succeeded` only if the gate accepted a final answer (G9).
  * A4  Whatever the model says is data.
  */
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { ModelMessage } from 'ai'
+import type { EventOf } from '../run/event.ts'
+import { messageOf } from '../shared/message-of.ts'
 import { brief, outline } from '../tool/briefing.ts'
-import { controlMove, controlText, moveStep, type ControlMove } from '../tool/control-tool.ts'
-import { describeOutcome, describeResult, type ShownOutput } from '../tool/describe-outcome.ts'
-import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
-import { riskOf, type CallOutcome } from '../tool/run-call.ts'
-import type { RunRecord } from '../tool/run-record.ts'
-import { runTurn, type TurnItem } from '../tool/run-turn.ts'
-import type { AgentEvent, AgentFact } from './agent-event.ts'
-import { messageOf, runAfterToolCall, runBeforeToolCall, type AgentHook, type HookedCall } from './hook.ts'
-import { askModel, type ModelTurn, type ProposedToolCall } from './model-turn.ts'
-import { offeredTools } from './offered-tools.ts'
-import type { Spending } from './spending.ts'
-import { toolMessage, type OpenTurn } from './read-record.ts'
+import { controlMove } from '../tool/control-tool.ts'
+import { answerCalls } from './answer-calls.ts'
+import { runAfterModelCall, runBeforeModelCall } from './hook.ts'
+import { askModel, type ModelTurn } from './model-turn.ts'
+import { legalTools, offeredTools } from './offered-tools.ts'
+import { isEmpty, openTurn, toolMessage, type OpenTurn, type RecordedRun } from './read-record.ts'
+import { writeFact, type RunSetup } from './run-setup.ts'
 
-/** What a run works with. */
-export interface AgentRunSetup {
-  readonly model: LanguageModel
-  readonly enforcer: PlaybookEnforcer
-  readonly record: RunRecord
-  readonly hooks: readonly AgentHook[]
-  readonly systemPrompt: string
-  readonly maxIterations: number
-  readonly maxTokens: number | null
-  readonly maxRetries: number
-  readonly maxIdleTurns: number
-  readonly maxResultBytes: number
-  readonly offer: 'legal' | 'all'
-  readonly signal: AbortSignal
-  readonly spending: Spending
-  /** Hears of everything; null where nobody listens, and then the model need not stream. */
-  readonly onEvent: ((event: AgentEvent) => void) | null
+/** After how many answers of nothing at all the run is given up. */
+const maxEmptyAnswers = 3
+
+/** Why a run stops here. A paused one has not ended: it waits for a person, and can be taken up. */
+interface Stop {
+  readonly status: 'incomplete' | 'failed' | 'cancelled' | 'paused'
+  readonly reason: string
 }
 
 /** Works through one run. */
 export class AgentRun {
-  readonly #setup: AgentRunSetup
+  readonly #setup: RunSetup
   readonly #messages: ModelMessage[]
   #turn: OpenTurn | null
   #turns: number
+  #lastText: string
   #idle = 0
-  #lastText = ''
+  #empty = 0
 
-  constructor(setup: AgentRunSetup, messages: ModelMessage[], turn: OpenTurn | null, turns: number) {
+  /** Without a record, the run has just begun. */
+  constructor(setup: RunSetup, recorded: RecordedRun | null = null) {
     this.#setup = setup
-    this.#messages = messages
-    this.#turn = turn
-    this.#turns = turns
-    this.#lastText = turn?.fact.text ?? ''
+    this.#messages = recorded?.messages ?? []
+    this.#turn = recorded?.turn ?? null
+    this.#turns = recorded?.turns ?? 0
+    this.#lastText = recorded?.lastText ?? ''
   }
 
   /** The last thing the model said. */
@@ -72,42 +61,47 @@ export class AgentRun {
 
   /** Gives the model its task. */
   async prompt(text: string): Promise<void> {
-    await this.#write({ type: 'agent.prompted', at: Date.now(), text })
+    await writeFact(this.#setup, { type: 'agent.prompted', at: Date.now(), text })
     this.#messages.push({ role: 'user', content: text })
   }
 
-  /** Goes on until the run has ended. Returns why it did not succeed, or null. */
-  async work(): Promise<string | null> {
-    const { enforcer } = this.#setup
-    for (;;) {
-      await this.#answerTurn()
-      if (enforcer.status === 'succeeded') return null
-      if (enforcer.status !== null) return 'the final answer came while required steps were open'
-      const stop = this.#whyStop()
-      if (stop !== null) return this.#end(stop.status, stop.reason)
-      const turn = await this.#ask()
-      if (typeof turn === 'string') return turn
-      this.#turn = turn
+  /** Goes on until the run has ended or waits for a person. Returns why it did not succeed, or null. */
+  async work(notice: string | null = null): Promise<string | null> {
+    let stop = this.#hasEnded() ?? (notice === null ? null : await this.#takeUp(notice))
+    while (stop === null) {
+      stop = (await this.#answerTurn()) ?? this.#whyStop() ?? (await this.#ask())
     }
+    if (stop === 'succeeded') return null
+    if (stop.status !== 'paused') this.#setup.enforcer.end(stop.status, stop.reason)
+    return stop.reason
   }
 
-  #end(status: 'incomplete' | 'failed' | 'cancelled', reason: string): string {
-    this.#setup.enforcer.end(status, reason)
-    return reason
+  /** What the gate says of how the run ended; null while it goes on. */
+  #hasEnded(sentBack: EventOf<'finish.refused'> | null = null): Stop | 'succeeded' | null {
+    const { status, gate } = this.#setup.enforcer
+    if (status === null || status === 'succeeded') return status
+    if (status === 'failed')
+      return { status, reason: gate.state.errors.at(-1) ?? gate.state.message ?? status }
+    return { status, reason: sentBack === null ? (gate.state.message ?? status) : whatRemains(sentBack) }
   }
 
-  #whyStop(): { status: 'incomplete' | 'failed' | 'cancelled'; reason: string } | null {
-    const { enforcer, signal, spending, maxIterations, maxIdleTurns } = this.#setup
-    const { state } = enforcer.gate
+  #whyStop(): Stop | null {
+    const { enforcer, signal, spending, trouble, maxIterations, maxIdleTurns } = this.#setup
     if (signal.aborted) return { status: 'cancelled', reason: 'the run was cancelled' }
+    if (trouble.reason !== null) return { status: 'failed', reason: trouble.reason }
+    enforcer.checkTime()
+    const { state } = enforcer.gate
     if (state.failedRequired > 0 && state.enforced) {
       return { status: 'failed', reason: state.errors.at(-1) ?? 'a required step failed' }
     }
     if (state.paused > 0 && state.enforced) {
-      return { status: 'incomplete', reason: `step '${enforcer.currentStep?.id}' waits for a person` }
+      return { status: 'paused', reason: `step '${enforcer.currentStep?.id}' waits for a person` }
     }
     if (this.#turns >= maxIterations)
-      return { status: 'failed', reason: `the run took ${maxIterations} turns` }
+      return { status: 'failed', reason: `the run took ${maxIterations} turns, which is all it may` }
+    if (this.#empty >= maxEmptyAnswers) {
+      return { status: 'incomplete', reason: `the model answered nothing, ${this.#empty} times in a row` }
+    }
     if (this.#idle >= maxIdleTurns) {
       return { status: 'incomplete', reason: `nothing was done in ${maxIdleTurns} turns in a row` }
     }
@@ -115,39 +109,35 @@ export class AgentRun {
     return spent === null ? null : { status: 'failed', reason: spent }
   }
 
-  /** Asks the model, writes its turn down (A2) and returns it; a text is the reason why the run has ended instead. */
-  async #ask(): Promise<OpenTurn | string> {
-    const { enforcer, hooks, record, spending } = this.#setup
+  /** Asks the model and writes its turn down (A2); returns why the run stops instead, or null. */
+  async #ask(): Promise<Stop | null> {
+    const { enforcer, hooks, record, signal, spending } = this.#setup
     const number = this.#turns + 1
-    if (!enforcer.beginIteration())
-      return this.#end('failed', enforcer.plan.errors.at(-1) ?? 'the turns are used up')
-    for (const hook of hooks) {
-      const denied = await Promise.resolve(hook.beforeModelCall?.({ run: record.run, number })).catch(
-        (error: unknown) => ({ deny: `${hook.name ?? 'a hook'} failed: ${messageOf(error)}` }),
-      )
-      if (denied) return this.#end('failed', denied.deny)
-    }
+    // A turn that was begun before an interruption, and not answered, has been counted.
+    const begun = enforcer.gate.state.iterations > this.#turns
+    if (!begun && !enforcer.beginIteration())
+      return this.#whyStop() ?? { status: 'failed', reason: 'the turns are used up' }
+    const denied = await runBeforeModelCall(hooks, { run: record.run, number })
+    if (denied !== null) return { status: 'failed', reason: denied }
     let answer: ModelTurn
     const began = performance.now()
     try {
       answer = await this.#askModel(number)
     } catch (error) {
-      if (this.#setup.signal.aborted) return this.#end('cancelled', 'the run was cancelled')
-      return this.#end('failed', `the model gave no answer: ${messageOf(error)}`)
+      if (signal.aborted) return { status: 'cancelled', reason: 'the run was cancelled' }
+      return { status: 'failed', reason: `the model gave no answer: ${messageOf(error)}` }
     } finally {
       spending.modelMs += performance.now() - began
     }
     spending.promptTokens += answer.promptTokens
     spending.completionTokens += answer.completionTokens
     this.#turns = number
-    this.#lastText = answer.text
+    if (answer.text !== '') this.#lastText = answer.text
     const fact = { type: 'model.answered', at: Date.now(), number, ...answer } as const
-    await this.#write(fact)
-    this.#messages.push(answer.message as unknown as ModelMessage)
-    for (const hook of hooks.toReversed()) {
-      await hook.afterModelCall?.({ run: record.run, number, text: answer.text, calls: answer.calls })
-    }
-    return { fact, returned: new Map() }
+    await writeFact(this.#setup, fact)
+    if (!isEmpty(fact)) this.#messages.push(answer.message as unknown as ModelMessage)
+    this.#turn = openTurn(fact)
+    return null
   }
 
   async #askModel(number: number): Promise<ModelTurn> {
@@ -171,102 +161,75 @@ export class AgentRun {
   }
 
   /** Answers the turn that is open: runs its calls, or hands its text in as the final answer. */
-  async #answerTurn(): Promise<void> {
+  async #answerTurn(): Promise<Stop | 'succeeded' | null> {
     const turn = this.#turn
-    if (turn === null) return
+    if (turn === null) return null
     this.#turn = null
-    if (turn.fact.calls.length === 0) return await this.#finish(turn.fact.text)
-    const left = turn.fact.calls.filter((call) => !turn.returned.has(call.id))
-    const began = performance.now()
-    const outcomes = await runTurn(left.map((call) => this.#item(turn, call)))
-    this.#setup.spending.toolMs += performance.now() - began
-    for (const [index, call] of left.entries()) {
-      if (!turn.returned.has(call.id)) await this.#show(turn, call, outcomes[index]!, undefined)
+    const { hooks, record, spending } = this.#setup
+    const { number, text, calls } = turn.fact
+    // Also on a turn that is resumed: whoever looks at answers must not be passed by, so it may see one twice.
+    const denied = await runAfterModelCall(hooks, { run: record.run, number, text, calls })
+    if (denied !== null) return { status: 'failed', reason: denied }
+    this.#empty = isEmpty(turn.fact) ? this.#empty + 1 : 0
+    if (this.#empty > 0) {
+      await this.#remind('Your answer was empty. Go on, or give your final answer.')
+      return null
     }
+    if (calls.length === 0) return await this.#finish(turn)
+    const began = performance.now()
+    const outcomes = await answerCalls(this.#setup, turn)
+    spending.toolMs += performance.now() - began
     this.#messages.push(toolMessage(turn))
     this.#idle = outcomes.some(({ status }) => status === 'succeeded') ? 0 : this.#idle + 1
+    return null
   }
 
-  #item(turn: OpenTurn, call: ProposedToolCall): TurnItem {
+  async #finish({ fact, sentBack }: OpenTurn): Promise<Stop | 'succeeded' | null> {
     const { enforcer } = this.#setup
-    const move = enforcer.playbook.steps.length === 0 ? null : controlMove(call.tool)
-    if (move !== null)
-      return {
-        tool: call.tool,
-        shared: false,
-        run: async () => this.#move(move, call),
-      }
-    const shared = riskOf({ tool: call.tool }, enforcer.gate.tools) === 'read'
-    return { tool: call.tool, shared, run: () => this.#call(turn, call) }
-  }
-
-  async #call(turn: OpenTurn, call: ProposedToolCall): Promise<CallOutcome> {
-    const { enforcer, hooks, record, signal } = this.#setup
-    // A model may use an id again in another turn; in the run every call has its own.
-    const callId = `${turn.fact.number}.${call.id}`
-    const hooked: HookedCall = {
-      run: record.run,
-      callId,
-      tool: call.tool,
-      arguments: call.arguments,
-      step: enforcer.currentStep,
+    if (sentBack === null) {
+      const waiting = this.#waitsForPerson()
+      if (waiting !== null) return { status: 'paused', reason: waiting }
     }
-    const left = await runBeforeToolCall(hooks, hooked)
-    const veto = left.veto === null ? {} : { veto: left.veto }
-    const outcome = await enforcer.call(call.tool, left.arguments, undefined, { callId, signal, ...veto })
-    const replaced = await runAfterToolCall(hooks, { ...hooked, arguments: left.arguments, outcome })
-    await this.#show(
-      turn,
-      call,
-      outcome,
-      replaced === undefined ? undefined : describeResult(replaced, this.#setup.maxResultBytes),
-    )
-    return outcome
-  }
-
-  #move(move: ControlMove, call: ProposedToolCall): CallOutcome {
-    const { tool } = call
-    const { enforcer } = this.#setup
-    const step = enforcer.currentStep?.id ?? null
-    const error = moveStep(enforcer.gate, move, controlText(move, call.arguments))
-    if (error !== null) return { tool, enforcement: null, status: 'denied', error }
-    return { tool, enforcement: null, status: 'succeeded', result: { step, [move]: true } }
-  }
-
-  async #finish(text: string): Promise<void> {
-    const { accepted, status, remaining, unsettled } = this.#setup.enforcer.finish(text)
-    if (accepted || status !== null) return
+    const answer = sentBack ?? enforcer.finish(fact.text)
+    const refused = { remaining: answer.remaining, unsettled: answer.unsettled }
+    const ended = this.#hasEnded({ type: 'finish.refused', at: 0, attempt: 0, ...refused })
+    if (ended !== null) return ended
     this.#idle++
-    const what = remaining.length > 0 ? `These required steps are not done: ${remaining.join(', ')}.` : ''
-    const open = unsettled.length > 0 ? `Nobody has settled: ${unsettled.join(', ')}.` : ''
-    const reminder = `[procedure]\nThis was not taken as your final answer. ${[what, open].filter((part) => part !== '').join(' ')} Go on with the procedure.`
-    await this.#write({ type: 'agent.reminded', at: Date.now(), text: reminder })
-    this.#messages.push({ role: 'user', content: reminder })
+    await this.#remind(
+      `This was not taken as your final answer: ${whatRemains(refused)}. Go on with the procedure.`,
+    )
+    return null
   }
 
-  async #show(
-    turn: OpenTurn,
-    call: ProposedToolCall,
-    outcome: CallOutcome,
-    shown: ShownOutput | undefined,
-  ): Promise<void> {
-    const { enforcer, maxResultBytes } = this.#setup
-    const limit = enforcer.gate.tools?.get(call.tool)?.maxResultBytes ?? maxResultBytes
-    const output = shown ?? describeOutcome(enforcer.gate.state, outcome, limit)
-    await this.#write({
-      type: 'tool.returned',
-      at: Date.now(),
-      number: turn.fact.number,
-      id: call.id,
-      tool: call.tool,
-      output,
-    })
-    turn.returned.set(call.id, output)
+  /** Why sending an answer back again would not help: only a person can find out what became of a call. */
+  #waitsForPerson(): string | null {
+    const { state, tools } = this.#setup.enforcer.gate
+    if (state.openTickets.size === 0 || state.ended !== null) return null
+    const legal = legalTools(state, tools?.names ?? []).some((name) => controlMove(name) === null)
+    if (legal && state.finishRefusals < state.finishAttempts) return null
+    const open = [...state.openTickets].map(({ tool, callId }) => `${tool} (${callId})`)
+    return `nobody knows what became of ${open.join(', ')}: a person has to settle it`
   }
 
-  async #write(fact: AgentFact): Promise<void> {
-    this.#setup.onEvent?.(fact)
-    await this.#setup.enforcer.written()
-    await this.#setup.record.write([fact])
+  /** Goes on after a person has acted: finishes what the model asked for, and tells it. */
+  async #takeUp(notice: string): Promise<Stop | 'succeeded' | null> {
+    const said = this.#turn !== null && this.#turn.fact.calls.length === 0
+    const stop = said ? null : await this.#answerTurn()
+    this.#turn = null
+    if (stop === null) await this.#remind(notice)
+    return stop
   }
+
+  async #remind(what: string): Promise<void> {
+    const text = `[procedure]\n${what}`
+    await writeFact(this.#setup, { type: 'agent.reminded', at: Date.now(), text })
+    this.#messages.push({ role: 'user', content: text })
+  }
+}
+
+function whatRemains(refused: Pick<EventOf<'finish.refused'>, 'remaining' | 'unsettled'>): string {
+  const { remaining, unsettled } = refused
+  const steps = remaining.length > 0 ? [`these required steps are not done: ${remaining.join(', ')}`] : []
+  const calls = unsettled.length > 0 ? [`nobody has settled ${unsettled.join(', ')}`] : []
+  return [...steps, ...calls].join('; ') || 'the run cannot end yet'
 }

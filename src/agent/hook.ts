@@ -1,6 +1,8 @@
 import type { PlaybookStep } from '../playbook/playbook-step.ts'
 import type { RunEvent } from '../run/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
+import { messageOf } from '../shared/message-of.ts'
+import { toJson } from '../shared/to-json.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
 
 /** A call the model proposes, before the gate judges it. */
@@ -13,6 +15,17 @@ export interface HookedCall {
   readonly step: PlaybookStep | null
 }
 
+/** What a model answered. */
+export interface AnsweredTurn {
+  readonly run: string
+  readonly number: number
+  readonly text: string
+  readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[]
+}
+
+/** Something that happened to a step. */
+export type StepEvent = Extract<RunEvent, { readonly type: `step.${string}` }>
+
 type Answer<Value> = Value | undefined | void | Promise<Value | undefined | void>
 
 /**
@@ -24,18 +37,49 @@ export interface AgentHook {
   readonly name?: string
   /** May stop the run before the model is asked. */
   beforeModelCall?(turn: { readonly run: string; readonly number: number }): Answer<{ readonly deny: string }>
-  afterModelCall?(turn: {
-    readonly run: string
-    readonly number: number
-    readonly text: string
-    readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[]
-  }): Answer<never>
+  /** May stop the run before anything of the answer is carried out. A turn that is resumed is shown once more. */
+  afterModelCall?(turn: AnsweredTurn): Answer<{ readonly deny: string }>
   /** May deny the call, or replace its arguments before they are fixed. */
   beforeToolCall?(call: HookedCall): Answer<{ readonly deny: string } | { readonly arguments: JsonObject }>
   /** May replace what the model is shown; the record keeps what the tool said. */
   afterToolCall?(call: HookedCall & { readonly outcome: CallOutcome }): Answer<{ readonly result: Json }>
-  /** Hears of every step that moves. */
-  onStep?(event: Extract<RunEvent, { readonly step: string }>): void
+  /** Hears of every step that moves. If it throws, nothing more is let through and the run fails. */
+  onStep?(event: StepEvent): unknown
+}
+
+/** Asks the hooks before the model is asked: why it is not to be, or null. */
+export async function runBeforeModelCall(
+  hooks: readonly AgentHook[],
+  turn: { readonly run: string; readonly number: number },
+): Promise<string | null> {
+  for (const hook of hooks) {
+    const denied = await denial(hook, () => hook.beforeModelCall?.(turn))
+    if (denied !== null) return denied
+  }
+  return null
+}
+
+/** Shows the hooks what the model answered, before any of it is carried out: why it is not to be, or null. */
+export async function runAfterModelCall(
+  hooks: readonly AgentHook[],
+  turn: AnsweredTurn,
+): Promise<string | null> {
+  for (const hook of hooks.toReversed()) {
+    const denied = await denial(hook, () => hook.afterModelCall?.(turn))
+    if (denied !== null) return denied
+  }
+  return null
+}
+
+async function denial(hook: AgentHook, ask: () => unknown): Promise<string | null> {
+  try {
+    const answer = await ask()
+    if (answer === undefined || answer === null) return null
+    const deny = (answer as { readonly deny?: unknown }).deny
+    return typeof deny === 'string' ? deny : `${nameOf(hook)} answered with what it cannot`
+  } catch (error) {
+    return `${nameOf(hook)} failed: ${messageOf(error)}`
+  }
 }
 
 /** What the hooks leave of a call: its arguments, or why it is vetoed. */
@@ -45,13 +89,18 @@ export async function runBeforeToolCall(
 ): Promise<{ readonly arguments: unknown; readonly veto: string | null }> {
   let args = call.arguments
   for (const hook of hooks) {
+    if (hook.beforeToolCall === undefined) continue
     try {
-      const answer = await hook.beforeToolCall?.({ ...call, arguments: args })
+      // A copy: what a hook changes in place is not what it replaces.
+      const answer: unknown = await hook.beforeToolCall({ ...call, arguments: structuredClone(args) })
       if (answer === undefined || answer === null) continue
-      if ('deny' in answer) return { arguments: args, veto: String(answer.deny) }
-      args = answer.arguments
+      const { deny, arguments: replaced } = answer as { deny?: unknown; arguments?: unknown }
+      if (deny !== undefined) return { arguments: args, veto: String(deny) }
+      if (replaced === undefined)
+        return { arguments: args, veto: `${nameOf(hook)} answered with what it cannot` }
+      args = replaced
     } catch (error) {
-      return { arguments: args, veto: `${hook.name ?? 'a hook'} failed: ${messageOf(error)}` }
+      return { arguments: args, veto: `${nameOf(hook)} failed: ${messageOf(error)}` }
     }
   }
   return { arguments: args, veto: null }
@@ -66,16 +115,34 @@ export async function runAfterToolCall(
   for (const hook of hooks.toReversed()) {
     try {
       const answer = await hook.afterToolCall?.(call)
-      if (answer !== undefined && answer !== null) shown = answer.result
+      if (answer === undefined || answer === null) continue
+      const reading = toJson(answer.result)
+      shown = reading.problem === null ? reading.value : `[not shown: ${nameOf(hook)} left no JSON]`
     } catch (error) {
       // The call is done, so it cannot be denied any more; but what the hook should have kept back is not shown.
-      shown = `[not shown: ${hook.name ?? 'a hook'} failed: ${messageOf(error)}]`
+      shown = `[not shown: ${nameOf(hook)} failed: ${messageOf(error)}]`
     }
   }
   return shown
 }
 
-/** What an error says. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** Tells the hooks of a step that moved; one that fails says why through `failed`, at once or later. */
+export function runOnStep(
+  hooks: readonly AgentHook[],
+  event: StepEvent,
+  failed: (reason: string) => void,
+): void {
+  for (const hook of hooks) {
+    const fail = (error: unknown) => failed(`${nameOf(hook)} failed: ${messageOf(error)}`)
+    try {
+      const answer: unknown = hook.onStep?.(event)
+      if (answer instanceof Promise) answer.catch(fail)
+    } catch (error) {
+      fail(error)
+    }
+  }
+}
+
+function nameOf(hook: AgentHook): string {
+  return hook.name ?? 'a hook'
 }

@@ -38,6 +38,8 @@ export interface Activation {
   by: Mover | null
   result: string | null
   error: string | null
+  /** It was complete and has taken up another call (E4): what comes after it waits. */
+  reopened: boolean
   /** Completed although its turn had not come, which only an observing playbook allows. */
   outOfOrder: boolean
   /** It awaits another look after something changed. */
@@ -64,6 +66,7 @@ export function createActivation(step: number, visit: number, keywords: readonly
     by: null,
     result: null,
     error: null,
+    reopened: false,
     outOfOrder: false,
     dirty: false,
   }

@@ -2,7 +2,7 @@ import { ExpressionError } from '../expression/expression-error.ts'
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import type { Activation } from './activation.ts'
 import type { Limit, RunEvent } from './event.ts'
-import { arePredecessorsMet } from './order.ts'
+import { isAvailable, isHeldBack } from './order.ts'
 import { hasEvidence, isValid, missingValidation, needsDeclaration } from './satisfaction.ts'
 import type { RunState } from './state.ts'
 
@@ -48,7 +48,7 @@ export function isOverdue(state: RunState, activation: Activation, at: number): 
 function judgeWhen(state: RunState, index: number, at: number): RunEvent | null {
   const step = state.compiled.steps[index]!
   // A complete step that took up another call can hold its successors back again until that call is settled.
-  if (!arePredecessorsMet(state, step.predecessors)) return null
+  if (!isAvailable(state, step)) return null
   const value = step.when!.evaluate([state.inputs, state.stepsView], state.past)
   if (value instanceof ExpressionError) {
     return { type: 'step.undecided', at, step: step.id, error: `when: ${value.message}` }
@@ -68,7 +68,7 @@ function judgeWhen(state: RunState, index: number, at: number): RunEvent | null 
 function weighEvidence(state: RunState, index: number, at: number): RunEvent | null {
   const step = state.compiled.steps[index]!
   const activation = state.activations[index]
-  if (activation === undefined || !canBeWeighed(activation) || needsDeclaration(step)) return null
+  if (activation === undefined || !canBeWeighed(state, activation) || needsDeclaration(step)) return null
   if (!hasEvidence(state, step, activation) || !isValid(state, step, activation)) return null
   const outOfOrder = activation.phase === 'waiting'
   return { type: 'step.completed', at, step: step.id, by: 'evidence', result: null, outOfOrder }
@@ -79,7 +79,7 @@ function weighCap(state: RunState, index: number, at: number): RunEvent | null {
   const step = state.compiled.steps[index]!
   const activation = state.activations[index]
   if (activation === undefined || step.cap === null || activation.used < step.cap) return null
-  if (!canBeWeighed(activation)) return null
+  if (!canBeWeighed(state, activation)) return null
   const onlyUndeclared =
     needsDeclaration(step) && hasEvidence(state, step, activation) && isValid(state, step, activation)
   if (onlyUndeclared && step.source.onLimit !== 'advance') return null
@@ -87,8 +87,9 @@ function weighCap(state: RunState, index: number, at: number): RunEvent | null {
 }
 
 /** No call of it is open, and its turn has come; one that was called before, where the playbook only observes, is credited (G13). */
-function canBeWeighed({ status, phase, open }: Activation): boolean {
-  return open === 0 && (phase === 'open' || (phase === 'waiting' && status === 'in_progress'))
+function canBeWeighed(state: RunState, { step, status, phase, open }: Activation): boolean {
+  if (open > 0 || (isHeldBack(state, step) && state.enforced)) return false
+  return phase === 'open' || (phase === 'waiting' && status === 'in_progress')
 }
 
 /** A limit is never a success (G8): what happens is what `on_limit` says. */

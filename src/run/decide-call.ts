@@ -95,6 +95,9 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   if (state.paused > 0) return deny('run_paused')
   for (const activation of state.timed) if (isOverdue(state, activation, at)) return deny('timeout')
 
+  const unknown = unknownCall(state, request.tool)
+  if (unknown !== null) return deny('outcome_unknown', unknown)
+
   const owner = findOwner(state, request.tool)
   if (typeof owner === 'string') return deny(owner)
   const { step } = owner
@@ -147,6 +150,13 @@ function requirementProblem(
   return value instanceof ExpressionError
     ? `${requirement.require.source} (${value.message})`
     : requirement.require.source
+}
+
+/** An earlier call of the tool that may have taken effect: nothing is repeated before somebody has found out. */
+function unknownCall(state: RunState, tool: string): string | null {
+  for (const ticket of state.openTickets)
+    if (ticket.tool === tool && ticket.state === 'unknown') return ticket.callId
+  return null
 }
 
 /** A caller may have used any id, so the next free one is looked for. */

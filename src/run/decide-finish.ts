@@ -20,7 +20,7 @@ export function decideFinish(state: RunState, request: FinishRequest, facts: Fac
     return [{ type: 'run.finished', at, status: 'failed', message: request.message }]
 
   const left = state.compiled.steps.filter((step) => !isDone(state, step))
-  const required = left.filter((step) => step.required)
+  const required = left.filter((step) => step.required || waitsForPerson(state, step))
   const answered = required.length === 1 && isAnswered(state, required[0]!) ? required[0]! : null
   const unsettled = [...state.openTickets].map((ticket) => ticket.callId)
   if (unsettled.length === 0 && (required.length === 0 || answered !== null)) {
@@ -51,6 +51,12 @@ export function decideFinish(state: RunState, request: FinishRequest, facts: Fac
 function isDone(state: RunState, step: CompiledStep): boolean {
   const status = state.activations[step.index]?.status
   return status === 'completed' || status === 'skipped' || status === 'failed'
+}
+
+/** A step that asked for a person is not passed by a model's final answer, however optional it is. */
+function waitsForPerson(state: RunState, step: CompiledStep): boolean {
+  const phase = state.activations[step.index]?.phase
+  return phase === 'escalated' || phase === 'undecided'
 }
 
 /** Says whether a final answer is all that the step asks for. */

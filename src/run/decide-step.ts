@@ -2,7 +2,7 @@ import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import { createActivation, type Activation } from './activation.ts'
 import type { EventOf, RunEvent } from './event.ts'
 import type { Facts, RunRequest } from './request.ts'
-import { arePredecessorsMet } from './order.ts'
+import { isAvailable, isMet } from './order.ts'
 import { missingEvidence, missingValidation, needsDeclaration } from './satisfaction.ts'
 import type { RunState } from './state.ts'
 
@@ -57,7 +57,8 @@ export function decideRetry(state: RunState, request: Request<'retry'>, facts: F
   if (state.ended !== null) reasons.push(`the run has ended (${state.ended})`)
   else if (!stuck) reasons.push('only a step that failed or waits for a person can be retried')
   else if (activation.open > 0) reasons.push(openCalls(activation))
-  else if (hasMovedOn(state, index)) reasons.push('a step after it has begun')
+  // Steps after it that have begun without it being met, by another way or before their turn, do not lean on it.
+  else if (isMet(state, index) && hasMovedOn(state, index)) reasons.push('a step after it has begun')
   if (reasons.length > 0) {
     return [{ type: 'step.refused', at, step: request.step, move: 'retry', by: 'host', reasons }]
   }
@@ -74,8 +75,7 @@ function find(
   const reasons: string[] = []
   if (state.ended !== null || !state.open.includes(index)) reasons.push(whyNotOpen(state, id))
   else if (activation.phase !== 'open' && by === 'model') reasons.push('it waits for a person')
-  else if (!arePredecessorsMet(state, step.predecessors))
-    reasons.push('a step before it has a call in flight')
+  else if (!isAvailable(state, step)) reasons.push('a step before it has a call in flight')
   else if (activation.open > 0) reasons.push(openCalls(activation))
   return { step, activation, reasons }
 }

@@ -9,6 +9,7 @@ export const denialCodes = [
   'step_failed',
   'run_paused',
   'timeout',
+  'outcome_unknown',
   'playbook_complete',
   'unexpected_tool',
   'out_of_sequence',

@@ -1,7 +1,7 @@
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import type { Activation } from './activation.ts'
 import type { DenialCode } from './denial-code.ts'
-import { arePredecessorsMet } from './order.ts'
+import { isAvailable } from './order.ts'
 import { currentStep, type RunState } from './state.ts'
 
 /**
@@ -35,6 +35,8 @@ export function describeDenial(
       return `The run waits for a person at step '${firstWith(state, ({ phase }) => phase === 'undecided' || phase === 'escalated')?.id}'.`
     case 'timeout':
       return 'The time for this step is over.'
+    case 'outcome_unknown':
+      return `Nobody knows whether an earlier '${tool}' (${detail}) took effect, so it is not repeated before that is settled.`
     case 'playbook_complete':
       return `The playbook is complete: '${tool}' comes too late.`
     case 'unexpected_tool':
@@ -98,7 +100,7 @@ function describeSequence(state: RunState, tool: string, due: CompiledStep | nul
 }
 
 function isHeldBack(state: RunState, step: CompiledStep): boolean {
-  return state.activations[step.index]?.phase === 'open' && !arePredecessorsMet(state, step.predecessors)
+  return state.activations[step.index]?.phase === 'open' && !isAvailable(state, step)
 }
 
 /** The first required step, or waiting one, that stands so. */

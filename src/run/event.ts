@@ -16,6 +16,7 @@ export type RunEvent = { readonly at: number } & (
   | {
       readonly type: 'run.started'
       readonly semantics: number
+      readonly run: string
       readonly playbook: string
       readonly inputs: JsonObject
       readonly enforced: boolean

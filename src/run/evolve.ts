@@ -171,7 +171,7 @@ function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
   activation.used++
   activation.open++
   activation.startedAt ??= event.at
-  if (activation.phase === 'lingering') reopen(state, activation)
+  if (activation.phase === 'lingering') reopen(state, activation, event.at)
   else if (activation.status === 'pending') activation.status = 'in_progress'
   // Where the playbook only observes, a step that is done can be called too: its time is over and done with.
   if (activation.status === 'in_progress') startClock(state, activation, event.at)
@@ -281,6 +281,8 @@ function leave(state: RunState, activation: Activation, at: number): void {
   }
   removeFrom(state.open, activation.step)
   removeFrom(state.lingering, activation.step)
+  if (activation.reopened) removeFrom(state.reopened, activation.step)
+  activation.reopened = false
   removeFrom(state.timed, activation)
   stopClock(activation, at)
 }
@@ -294,8 +296,13 @@ function open(state: RunState, index: number): void {
   if (activation.tickets.length > 0 || watches || cap === 0) look(state, activation)
 }
 
-function reopen(state: RunState, activation: Activation): void {
+function reopen(state: RunState, activation: Activation, at: number): void {
   removeFrom(state.lingering, activation.step)
+  insertSorted(state.reopened, activation.step)
+  activation.reopened = true
+  // What comes after it cannot move now, so its time does not count.
+  for (const later of state.timed)
+    if (state.compiled.precedes(activation.step, later.step)) stopClock(later, at)
   activation.status = 'in_progress'
   activation.phase = 'open'
   activation.completedAt = null

@@ -1,7 +1,7 @@
 import { ExpressionError } from '../expression/expression-error.ts'
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import type { DenialCode } from './denial-code.ts'
-import { arePredecessorsMet, isMet, passedOver } from './order.ts'
+import { isAvailable, isHeldBack, isMet, passedOver } from './order.ts'
 import { PassedOverView } from './passed-over-view.ts'
 import { isComplete, type RunState } from './state.ts'
 
@@ -51,8 +51,7 @@ export function naturalOwner(state: RunState, tool: string): Owner {
 function findOwnerOfExtra(state: RunState): Owner | DenialCode {
   for (const index of state.open) {
     const step = state.compiled.steps[index]!
-    if (step.admitsExtras && arePredecessorsMet(state, step.predecessors))
-      return { step, extra: true, passes: none }
+    if (step.admitsExtras && isAvailable(state, step)) return { step, extra: true, passes: none }
   }
   if (state.compiled.playbook.allowExtraTools) return extraOfNoStep
   return isComplete(state) ? 'playbook_complete' : 'unexpected_tool'
@@ -65,7 +64,7 @@ function earliestOpen(state: RunState, tool: string, expecting: readonly number[
     const step = state.compiled.steps[index]!
     if (!byTool && !step.tools.has(tool)) continue
     if (byTool && state.activations[index]?.phase !== 'open') continue
-    if (arePredecessorsMet(state, step.predecessors)) return step
+    if (isAvailable(state, step)) return step
   }
   return null
 }
@@ -74,6 +73,7 @@ function earliestOpen(state: RunState, tool: string, expecting: readonly number[
 export function reachByPassing(state: RunState, step: CompiledStep): readonly number[] | null {
   const activation = state.activations[step.index]
   if (activation !== undefined && activation.phase !== 'waiting') return null
+  if (isHeldBack(state, step.index)) return null
   const passes = passedOver(state, step)
   if (passes === null || passes.length === 0) return null
   if (step.when === null) return passes

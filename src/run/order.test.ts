@@ -11,8 +11,11 @@ function stateOf(
   fields: Partial<PlaybookDefinition> = {},
 ): RunState {
   const playbook = new Playbook({ id: 'p', name: 'P', ...fields, steps })
-  return startRun(compilePlaybook(playbook), { inputs: {}, enforced: true, finishAttempts: 2 }, { now: 0 })
-    .state
+  return startRun(
+    compilePlaybook(playbook),
+    { inputs: {}, run: 'r', enforced: true, finishAttempts: 2 },
+    { now: 0 },
+  ).state
 }
 
 const optional = (id: string, fields: Partial<PlaybookStepDefinition> = {}): PlaybookStepDefinition => ({

@@ -18,6 +18,19 @@ export function arePredecessorsMet(state: RunState, tree: Predecessors | null): 
     : tree.of.some((each) => arePredecessorsMet(state, each))
 }
 
+/** Says whether a step may move: everything before it has, and no step before it has taken up another call (E4). */
+export function isAvailable(state: RunState, step: CompiledStep): boolean {
+  if (!arePredecessorsMet(state, step.predecessors)) return false
+  return !isHeldBack(state, step.index)
+}
+
+/** Says whether a step before this one was complete and has a call in flight again. */
+export function isHeldBack(state: RunState, index: number): boolean {
+  return (
+    state.reopened.length > 0 && state.reopened.some((earlier) => state.compiled.precedes(earlier, index))
+  )
+}
+
 /**
  * The optional steps that a call of this step would pass over (G3), earliest first; null where something stands in the
  * way that cannot be passed: a required step, or a ticket that is still open.

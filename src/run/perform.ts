@@ -16,6 +16,8 @@ export interface Performance {
 
 /** How a run is begun. */
 export interface RunStart {
+  /** The run's name; unique everywhere. */
+  readonly run: string
   readonly inputs: JsonObject
   readonly enforced: boolean
   readonly finishAttempts: number
@@ -31,6 +33,7 @@ export function startRun(
     type: 'run.started',
     at: facts.now,
     semantics,
+    run: start.run,
     playbook: compiled.digest,
     inputs: start.inputs,
     enforced: start.enforced,

@@ -24,6 +24,7 @@ export type TicketJson = Omit<Ticket, 'step' | 'result'> & {
 /** A run's state as JSON: steps by id, everything derivable left out. */
 export interface RunStateJson {
   readonly semantics: number
+  readonly run: string
   readonly playbook: string
   readonly inputs: JsonObject
   readonly enforced: boolean
@@ -52,6 +53,7 @@ export function writeState(state: RunState): RunStateJson {
   const id = (index: number) => state.compiled.steps[index]!.id
   return {
     semantics: state.semantics,
+    run: state.run,
     playbook: state.compiled.digest,
     inputs: state.inputs,
     enforced: state.enforced,
@@ -77,7 +79,7 @@ export function writeState(state: RunState): RunStateJson {
     iterations: state.iterations,
     finishRefusals: state.finishRefusals,
     errors: [...state.errors],
-    violations: [...state.violations],
+    violations: state.violations.map((violation) => ({ ...violation })),
     violationsDropped: state.violationsDropped,
   }
 }
@@ -157,6 +159,7 @@ function writeActivation(activation: Activation, id: (index: number) => string):
     result,
     error,
     outOfOrder,
+    reopened,
   } = activation
   return {
     step: id(step),
@@ -171,6 +174,7 @@ function writeActivation(activation: Activation, id: (index: number) => string):
     result,
     error,
     outOfOrder,
+    reopened,
   }
 }
 
@@ -237,6 +241,7 @@ function deriveLists(state: RunState): void {
     if (phase === 'open' || phase === 'undecided' || phase === 'escalated') state.open.push(step.index)
     if (phase === 'undecided' || phase === 'escalated') state.paused++
     if (phase === 'lingering') state.lingering.push(step.index)
+    if (activation.reopened) state.reopened.push(step.index)
     if (status === 'failed' && step.required) state.failedRequired++
     else if (status === 'completed' || status === 'skipped' || status === 'failed') state.remaining--
     // Looking once more than needed costs nothing; looking once less would leave a step standing.

@@ -25,6 +25,8 @@ export const semantics = 1
 export interface RunState {
   readonly compiled: CompiledPlaybook
   readonly semantics: number
+  /** The run's own name, unique everywhere: idempotency keys are made of it. */
+  readonly run: string
   readonly inputs: JsonObject
   /** False where the playbook only observes (G13). */
   readonly enforced: boolean
@@ -46,6 +48,8 @@ export interface RunState {
   readonly stepsView: LazyRecord
   readonly open: number[]
   readonly lingering: number[]
+  /** Steps that were complete and have a call in flight again. */
+  readonly reopened: number[]
   /** Active steps with a timeout. */
   readonly timed: Activation[]
   /** Steps whose predecessors are met and whose `when` awaits judgement. */
@@ -76,6 +80,7 @@ export function createState(compiled: CompiledPlaybook, started: EventOf<'run.st
   const state: RunState = {
     compiled,
     semantics: started.semantics,
+    run: started.run,
     inputs: started.inputs,
     enforced: started.enforced,
     finishAttempts: started.finishAttempts,
@@ -92,6 +97,7 @@ export function createState(compiled: CompiledPlaybook, started: EventOf<'run.st
     stepsView: new StepsView(() => state),
     open: [],
     lingering: [],
+    reopened: [],
     timed: [],
     toJudge: [],
     toWeigh: [],

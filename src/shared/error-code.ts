@@ -25,6 +25,7 @@ export const errorCodes = [
   'missing_api_key',
   'missing_package',
   'unpriced_model',
+  'provider_executed_tool',
   'invalid_script',
   'script_mismatch',
   'mcp_unreachable',

@@ -16,11 +16,14 @@ export function describeOutcome(state: RunState, outcome: CallOutcome, maxBytes:
     case 'succeeded':
       return describeResult(outcome.result ?? null, maxBytes)
     case 'failed':
-      return { type: 'error-text', value: `The call failed, and nothing was applied: ${outcome.error}` }
+      return {
+        type: 'error-text',
+        value: `The call failed, and nothing was applied: ${cut(outcome.error, maxBytes)}`,
+      }
     case 'unknown':
       return {
         type: 'error-text',
-        value: `Nobody knows whether the call took effect: ${outcome.error}. Do not repeat it; a person has to find out.`,
+        value: `Nobody knows whether the call took effect: ${cut(outcome.error, maxBytes)}. Do not repeat it; a person has to find out.`,
       }
     case 'denied':
       return describeRefusal(state, outcome.enforcement?.code ?? 'denied', outcome.error)
@@ -54,9 +57,18 @@ export function describeRefusal(state: RunState, code: string, message: string):
 /** A result for the model, cut where it is too long, with a note that it was. */
 export function describeResult(result: Json, maxBytes: number): ShownOutput {
   const text = typeof result === 'string' ? result : JSON.stringify(result)
-  if (text.length <= maxBytes) {
-    return typeof result === 'string' ? { type: 'text', value: result } : { type: 'json', value: result }
-  }
-  const note = `\n[cut: the result has ${text.length} characters, of which you see ${maxBytes}]`
-  return { type: 'text', value: text.slice(0, maxBytes) + note }
+  const shown = cut(text, maxBytes)
+  return shown !== text || typeof result === 'string'
+    ? { type: 'text', value: shown }
+    : { type: 'json', value: result }
+}
+
+function cut(text: string, maxBytes: number): string {
+  // A character has three bytes at most for each unit of its length, so most texts need not be counted.
+  if (text.length * 3 <= maxBytes) return text
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= maxBytes) return text
+  // Streaming leaves a character that was cut in two out.
+  const kept = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
+  return `${kept}\n[cut: this has ${bytes.length} bytes, of which you see ${maxBytes}]`
 }

@@ -9,6 +9,8 @@ export interface EnforcerOptions {
   readonly blockViolations?: boolean
   /** False keeps no list of violations. Default true. */
   readonly recordViolations?: boolean
+  /** The run's name, unique everywhere; made up if it is not given. Idempotency keys are made of it. */
+  readonly run?: string
   /** The values of the playbook's inputs. */
   readonly inputs?: Readonly<Record<string, unknown>>
   /** The tools there are; a call of any other is refused. Without it, every name counts as a tool. */
@@ -26,7 +28,10 @@ export interface EnforcerOptions {
 }
 
 /** How a run is taken up again; what its snapshot says cannot be given anew. */
-export type RestoreOptions = Omit<EnforcerOptions, 'inputs' | 'blockViolations' | 'finishAttempts'> & {
+export type RestoreOptions = Omit<
+  EnforcerOptions,
+  'run' | 'inputs' | 'blockViolations' | 'finishAttempts'
+> & {
   /** Takes the run up although the playbook is not the version it was begun under. Default false. */
   readonly acceptOtherVersion?: boolean
 }

@@ -11,6 +11,7 @@
  *     runs a tool waits for `written` first (G16).
  */
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import { decide } from '../run/decide.ts'
 import type { RunEvent } from '../run/event.ts'
 import { passTime, perform, startRun, type Performance, type RunStart } from '../run/perform.ts'
 import type { RunRequest } from '../run/request.ts'
@@ -81,6 +82,12 @@ export class Gate {
     } catch (error) {
       return refuseUnjudged(tool, error)
     }
+  }
+
+  /** Says whether a call would be let through now; reserves and records nothing. */
+  wouldAllow(call: ProposedCall): boolean {
+    const { request, facts } = readProposal(call.tool, call, this.tools, readClock(this.#options.clock))
+    return decide(this.#state, request, facts).some((event) => event.type === 'tool.admitted')
   }
 
   /** Judges calls on a copy, as if each succeeded without a result before the next; reserves and records nothing (G5). */

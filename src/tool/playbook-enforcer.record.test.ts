@@ -65,8 +65,8 @@ describe('recordToolCall', () => {
   it('settles, by name alone, calls in flight before calls of unknown outcome', () => {
     const enforcer = PlaybookEnforcer.fromPlaybook(playbook)
     enforcer.validateToolCall('lookup', { callId: 'first' })
-    enforcer.recordToolCall('lookup', { outcome: 'unknown' })
     enforcer.validateToolCall('lookup', { callId: 'second' })
+    enforcer.recordToolCall('lookup', { outcome: 'unknown' })
     enforcer.recordToolCall('lookup', { outcome: 'failed' })
     const outcomes = () => enforcer.plan.getStepExecution('verify')!.calls.map(({ outcome }) => outcome)
     expect(outcomes()).toEqual(['unknown', 'failed'])

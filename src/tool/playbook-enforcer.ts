@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { compilePlaybook } from '../playbook/compile-playbook.ts'
-import type { Playbook } from '../playbook/playbook.ts'
+import { Playbook } from '../playbook/playbook.ts'
 import type { PlaybookStep } from '../playbook/playbook-step.ts'
 import type { RunEnd, RunEvent } from '../run/event.ts'
 import { replay } from '../run/perform.ts'
 import { isComplete, type RunState } from '../run/state.ts'
 import { outcomes } from '../run/ticket.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { messageOf } from '../shared/message-of.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import { toJson } from '../shared/to-json.ts'
 import { CallQueue } from './call-queue.ts'
@@ -33,7 +35,7 @@ import type { ToolRegistry } from './tool-registry.ts'
 /** Holds one run of any agent to a playbook: what people call, in front of the gate that decides. */
 export class PlaybookEnforcer {
   readonly #options: EnforcerOptions
-  readonly #queue = new CallQueue()
+  #queue = new CallQueue()
   #gate: Gate
   #plan: { readonly version: number; readonly plan: PlaybookPlan } | null = null
 
@@ -108,7 +110,7 @@ export class PlaybookEnforcer {
       tool,
       outcome: outcome.outcome ?? 'succeeded',
       result: reading?.value,
-      error: outcome.error,
+      error: outcome.error === undefined ? undefined : messageOf(outcome.error),
     })
   }
 
@@ -123,17 +125,18 @@ export class PlaybookEnforcer {
     options: Omit<CallToRun, 'tool' | 'arguments' | 'execute'> = {},
   ): Promise<CallOutcome> {
     const work = execute === undefined ? {} : { execute }
-    return runCall(this, this.#queue, this.#gate.tools, { tool, arguments: args, ...work, ...options })
+    return runCall(this.#gate, this.#queue, { tool, arguments: args, ...work, ...options })
   }
 
   /** Runs the calls of one turn in order: after one that was refused or went wrong, later ones that write are not executed (G5). */
   callAll(calls: readonly CallToRun[]): Promise<CallOutcome[]> {
-    const { tools } = this.#gate
+    const gate = this.#gate
+    const queue = this.#queue
     return runTurn(
       calls.map((call) => ({
         tool: call.tool,
-        shared: riskOf(call, tools) === 'read',
-        run: () => runCall(this, this.#queue, tools, call),
+        shared: riskOf(call, gate.tools) === 'read',
+        run: () => runCall(gate, queue, call),
       })),
     )
   }
@@ -150,6 +153,17 @@ export class PlaybookEnforcer {
     throw new LockstepError('step_not_completable', `Step '${step.id}' cannot be completed: ${reasons}.`)
   }
 
+  /**
+   * Declares the current step complete on the agent's word: for a step that completes by declaration, when nothing else is
+   * missing. Null if it was taken, else why not. Give this to an agent, never `completeCurrentStep`, which overrides `complete_when`.
+   */
+  declareCurrentStep(result: string | null = null): string | null {
+    const step = this.currentStep
+    return step === null
+      ? 'no step is due'
+      : this.#gate.move({ type: 'complete', by: 'model', step: step.id, result })
+  }
+
   /** Skips the current step. False if it is required, has an open call, or there is none. */
   skipCurrentStep(reason: string | null = null): boolean {
     const step = this.currentStep
@@ -159,7 +173,8 @@ export class PlaybookEnforcer {
   /** Fails the current step, if there is one. A required step that failed stops the run until it is retried. */
   failCurrentStep(error: string): void {
     const step = this.currentStep
-    if (step !== null) this.#gate.request({ type: 'fail', by: 'host', step: step.id, error })
+    if (step !== null)
+      this.#gate.request({ type: 'fail', by: 'host', step: step.id, error: messageOf(error) })
   }
 
   /** Begins a failed, escalated or undecided step anew. Throws `unknown_step`, or `step_not_retryable` with the reasons. */
@@ -209,10 +224,21 @@ export class PlaybookEnforcer {
     return this.#gate.written()
   }
 
-  /** Begins the run anew: first step, no calls, no violations. */
+  /** Begins the run anew: first step, no calls, no violations. Throws `calls_in_flight` while a call is not settled. */
   reset(): void {
     this.#gate.assertRecorded()
+    const open = [...this.#gate.state.openTickets].map((ticket) => ticket.callId)
+    if (open.length > 0) {
+      throw new LockstepError(
+        'calls_in_flight',
+        `The run cannot begin anew: nobody has settled ${open.join(', ')}.`,
+        {
+          hint: 'Record how they ended, or take a new enforcer.',
+        },
+      )
+    }
     this.#gate = begin(this.playbook, this.#options, this.#gate.tools)
+    this.#queue = new CallQueue()
     this.#plan = null
   }
 
@@ -302,7 +328,11 @@ export class PlaybookEnforcer {
 }
 
 function begin(playbook: Playbook, options: EnforcerOptions, tools: ToolRegistry | null): Gate {
+  if (!(playbook instanceof Playbook)) {
+    throw new LockstepError('usage', 'A run needs a Playbook: make one with definePlaybook or loadPlaybook.')
+  }
   const start = {
+    run: options.run ?? randomUUID(),
     inputs: checkInputs(playbook, options.inputs),
     enforced: options.blockViolations ?? true,
     finishAttempts: options.finishAttempts ?? 2,
@@ -321,11 +351,16 @@ function takeUp(playbook: Playbook, state: RunState, options: RestoreOptions): [
   return [full, new Gate(state, gateOptions(full, matchTools(playbook, options.tools)))]
 }
 
+/** Epoch milliseconds that never go back and never jump, whatever is done to the system's clock meanwhile. */
+function steadyTime(): number {
+  return Math.round(performance.timeOrigin + performance.now())
+}
+
 function gateOptions(options: EnforcerOptions, tools: ToolRegistry | null): GateOptions {
   return {
     tools,
     recordViolations: options.recordViolations ?? true,
-    clock: options.clock ?? Date.now,
+    clock: options.clock ?? steadyTime,
     sink: options.onEvents ?? null,
   }
 }

@@ -1,14 +1,27 @@
+/**
+ * Judges a call, runs it, and records how it ended.
+ *
+ * Owns: the way from an admitted call to its tool and back.
+ * Talks to: the gate that admitted it, and no other, however long the tool takes.
+ *
+ * Invariants
+ * R1  The arguments are copied when the call is made; what is judged is what is sent (G16).
+ * R2  A tool begins only when its admission is written down.
+ * R3  Every admitted call is settled: `failed` only where nothing was applied, else `unknown` until somebody finds out.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Json, JsonObject } from '../shared/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { messageOf } from '../shared/message-of.ts'
 import { toJson } from '../shared/to-json.ts'
 import type { CallQueue } from './call-queue.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
 import type { ProposedCall } from './enforcer-options.ts'
-import type { PlaybookEnforcer } from './playbook-enforcer.ts'
-import type { ToolRegistry } from './tool-registry.ts'
+import type { Gate } from './gate.ts'
+import { findOut, giveUp, readResult, withLimits } from './run-tool.ts'
 import { ToolFailure } from './tool-failure.ts'
-import type { Risk, ToolContext } from './tool.ts'
+import type { ToolRegistry } from './tool-registry.ts'
+import { stricterRisk, type Risk, type ToolContext } from './tool.ts'
 
 /** A call that the gate is to judge and, if it is allowed, to run. */
 export interface CallToRun {
@@ -17,11 +30,13 @@ export interface CallToRun {
   /** Does the work, with exactly the arguments that were judged. Without it, the registered tool runs. */
   readonly execute?: (args: JsonObject, context: ToolContext) => unknown
   readonly callId?: string
-  /** What the work can do at worst; the registered tool's if there is one, else irreversible. */
+  /** What the work can do at worst, where no tool is registered; irreversible by default. It cannot make a registered one milder. */
   readonly risk?: Risk
   /** Seconds after which the call is given up; the registered tool's if there is one, else none. */
   readonly timeoutSeconds?: number
   readonly signal?: AbortSignal
+  /** What the tool is told as its key, where ids of calls are not unique beyond the run; the call's id if it is not given. */
+  readonly idempotencyKey?: string
   /** Why something outside the playbook forbids the call; it is then refused and recorded as `vetoed`. */
   readonly veto?: string
 }
@@ -38,126 +53,90 @@ export type CallOutcome = {
   | { readonly status: 'not_executed'; readonly error: string }
 )
 
-/** The most milliseconds a timer of the platform can count; 24 days. */
-const longest = 2 ** 31 - 1
+const inside = new AsyncLocalStorage<ReadonlySet<Gate>>()
 
-const inside = new AsyncLocalStorage<ReadonlySet<PlaybookEnforcer>>()
-
-/** Judges one call in its turn, runs it, and records how it ended. */
-export function runCall(
-  enforcer: PlaybookEnforcer,
-  queue: CallQueue,
-  tools: ToolRegistry | null,
-  call: CallToRun,
-): Promise<CallOutcome> {
-  if (inside.getStore()?.has(enforcer) === true) {
-    return Promise.reject(
-      new LockstepError(
-        'call_inside_call',
-        `'${call.tool}' was called from inside another call of the same run.`,
-        {
-          hint: 'It would wait for itself for ever. Let the tool return first, or give the inner agent a run of its own.',
-        },
-      ),
+/** Judges one call in its turn, runs it, and records how it ended. Throws `invalid_value` for a timeout that is none. */
+export async function runCall(gate: Gate, queue: CallQueue, call: CallToRun): Promise<CallOutcome> {
+  if (inside.getStore()?.has(gate) === true) {
+    throw new LockstepError(
+      'call_inside_call',
+      `'${call.tool}' was called from inside another call of the same run.`,
+      {
+        hint: 'It would wait for itself for ever. Let the tool return first, or give the inner agent a run of its own.',
+      },
     )
   }
-  const shared = riskOf(call, tools) === 'read'
-  const judgeAndRun = () => execute(enforcer, tools, call)
-  if (!shared) return queue.run(false, judgeAndRun)
-  return queue
-    .run(true, async () => {
-      // A read that is only illegal while others are in flight waits for them, and is judged again.
-      const early = queue.crowded && enforcer.validateToolCalls([proposal(call)])[0]!.allowed === false
-      return early ? null : await judgeAndRun()
-    })
-    .then((outcome) => outcome ?? queue.run(false, judgeAndRun, true))
+  if (call.timeoutSeconds !== undefined && !(call.timeoutSeconds > 0)) {
+    throw new LockstepError(
+      'invalid_value',
+      `A timeout of ${call.timeoutSeconds} s is none: it must be more than nothing.`,
+    )
+  }
+  const proposed = proposal(call)
+  const judgeAndRun = () => execute(gate, call, proposed)
+  if (riskOf(call, gate.tools) !== 'read') return await queue.run(false, judgeAndRun)
+  const outcome = await queue.run(true, async () => {
+    // A read that is only illegal while others are in flight waits for them, and is judged again.
+    return queue.crowded && !gate.wouldAllow(proposed) ? null : await judgeAndRun()
+  })
+  return outcome ?? (await queue.run(false, judgeAndRun, true))
 }
 
-async function execute(
-  enforcer: PlaybookEnforcer,
-  tools: ToolRegistry | null,
-  call: CallToRun,
-): Promise<CallOutcome> {
+async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Promise<CallOutcome> {
   const { tool } = call
-  const registered = tools?.get(tool) ?? null
-  // Copied once: what is judged is what is sent, whatever the caller does to its own object meanwhile (G16).
-  const reading = toJson(call.arguments ?? {})
-  const args = reading.problem === null ? (reading.value as JsonObject) : {}
-  const enforcement = enforcer.validateToolCall(
-    tool,
-    proposal(reading.problem === null ? { ...call, arguments: args } : call),
-  )
-  if (!enforcement.allowed) {
-    return {
-      tool,
-      enforcement,
-      status: 'denied',
-      error: enforcement.message ?? 'denied',
-    }
-  }
+  const enforcement = gate.judge(tool, proposed)
+  if (!enforcement.allowed)
+    return { tool, enforcement, status: 'denied', error: enforcement.message ?? 'denied' }
   const callId = enforcement.callId!
+  const registered = gate.tools?.get(tool) ?? null
   const work = call.execute ?? registered?.execute
-  if (work === undefined) {
-    enforcer.recordToolCall(tool, { callId, outcome: 'not_executed' })
-    throw new LockstepError('unknown_tool', `There is nothing to run for '${tool}'.`, {
-      hint: 'Pass the work as the third argument, or give the enforcer the tool.',
-    })
+  const settle = (
+    outcome: 'succeeded' | 'failed' | 'unknown' | 'not_executed',
+    result?: Json,
+    error?: string,
+  ) => gate.request({ type: 'settle', callId, tool, outcome, result, error })
+  const notExecuted = (error: string): CallOutcome => {
+    settle('not_executed', undefined, error)
+    return { tool, enforcement, status: 'not_executed', error }
   }
-  await enforcer.written()
-  if (call.signal?.aborted === true) {
-    enforcer.recordToolCall(tool, { callId, outcome: 'not_executed' })
-    return { tool, enforcement, status: 'not_executed', error: 'it was cancelled before it began' }
-  }
-  const timeout = call.timeoutSeconds ?? registered?.timeoutSeconds ?? null
+  if (work === undefined) return notExecuted(`there is nothing to run for '${tool}'`)
+  await gate.written()
+  if (call.signal?.aborted === true) return notExecuted('it was cancelled before it began')
+
+  const args = isJsonObject(proposed.arguments as Json) ? (proposed.arguments as JsonObject) : {}
+  const key = `${gate.state.run}/${callId}`
+  const limits = { seconds: call.timeoutSeconds ?? registered?.timeoutSeconds ?? null, signal: call.signal }
   try {
-    const value = await inside.run(new Set([...(inside.getStore() ?? []), enforcer]), () =>
-      withLimits(timeout, call.signal, (signal) => work(args, { signal, idempotencyKey: callId })),
+    const value = await inside.run(new Set([...(inside.getStore() ?? []), gate]), () =>
+      // The tool gets a copy of its own: what it does to it touches no record.
+      withLimits(limits, (signal) => work(structuredClone(args), { signal, idempotencyKey: key })),
     )
-    const said = value === undefined ? null : toJson(value)
-    // It ran and its result cannot be kept: what it said is lost, that it succeeded is not.
-    const result = said === null || said.problem === null ? said?.value : `[result not kept: ${said.problem}]`
-    enforcer.recordToolCall(tool, { callId, outcome: 'succeeded', result })
+    const result = readResult(value)
+    settle('succeeded', result)
     return { tool, enforcement, status: 'succeeded', result }
   } catch (error) {
     if (LockstepError.isInstance(error) && error.code === 'record_failed') throw error
-    const message = error instanceof Error ? error.message : String(error)
-    const harmless = error instanceof ToolFailure || riskOf(call, tools) === 'read'
-    const status = harmless ? 'failed' : 'unknown'
-    enforcer.recordToolCall(tool, { callId, outcome: status, error: message })
-    return { tool, enforcement, status, error: message }
+    const message = messageOf(error)
+    giveUp(registered, key)
+    if (error instanceof ToolFailure || riskOf(call, gate.tools) === 'read') {
+      settle('failed', undefined, message)
+      return { tool, enforcement, status: 'failed', error: message }
+    }
+    const found = await findOut(registered, key, args)
+    settle(found.outcome, found.result, found.outcome === 'succeeded' ? undefined : message)
+    return found.outcome === 'succeeded'
+      ? { tool, enforcement, status: 'succeeded', result: found.result }
+      : { tool, enforcement, status: found.outcome, error: message }
   }
 }
 
-/** Runs the work, giving up on it when its time is over or the caller aborts; the work is told by its signal. */
-async function withLimits(
-  seconds: number | null,
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => unknown,
-): Promise<unknown> {
-  const timer =
-    seconds === null ? undefined : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1000), longest))
-  const signals = [outer, timer].filter((signal) => signal !== undefined)
-  const signal = AbortSignal.any(signals)
-  if (signals.length === 0) return await work(signal)
-  return await Promise.race([
-    work(signal),
-    new Promise((_, reject) => {
-      signal.addEventListener(
-        'abort',
-        () =>
-          reject(
-            new Error(outer?.aborted === true ? 'it was cancelled' : `it took longer than ${seconds} s`),
-          ),
-        { once: true },
-      )
-    }),
-  ])
-}
-
+/** The call as the gate judges it, its arguments copied now (R1). */
 function proposal(call: CallToRun): ProposedCall {
+  const reading = toJson(call.arguments ?? {})
   return {
     tool: call.tool,
-    arguments: call.arguments ?? {},
+    // What cannot be copied is handed on as it is, for the gate to refuse.
+    arguments: reading.problem === null ? reading.value : call.arguments,
     ...(call.callId === undefined ? {} : { callId: call.callId }),
     ...(call.veto === undefined ? {} : { veto: call.veto }),
   }
@@ -165,5 +144,7 @@ function proposal(call: CallToRun): ProposedCall {
 
 /** What a call can do at worst; irreversible where nobody says. */
 export function riskOf(call: Pick<CallToRun, 'tool' | 'risk'>, tools: ToolRegistry | null): Risk {
-  return call.risk ?? tools?.get(call.tool)?.risk ?? 'irreversible'
+  const registered = tools?.get(call.tool)?.risk
+  if (registered === undefined) return call.risk ?? 'irreversible'
+  return call.risk === undefined ? registered : stricterRisk(registered, call.risk)
 }

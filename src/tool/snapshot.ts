@@ -43,6 +43,7 @@ const activation = z.strictObject({
   result: z.string().nullable(),
   error: z.string().nullable(),
   outOfOrder: z.boolean(),
+  reopened: z.boolean(),
 })
 /** What the status of a step can be in each phase of its current visit. */
 const statusesIn: Readonly<Record<StepPhase, readonly StepStatus[]>> = {
@@ -84,6 +85,7 @@ const snapshotSchema = z.strictObject({
   recordViolations: z.boolean(),
   state: z.strictObject({
     semantics: z.literal(semantics),
+    run: z.string().min(1),
     playbook: z.string(),
     inputs: jsonObject,
     enforced: z.boolean(),

@@ -6,11 +6,17 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 /** What a tool can do at worst. Undeclared counts as irreversible. */
 export type Risk = 'read' | 'write' | 'irreversible'
 
+/** The worse of two risks. */
+export function stricterRisk(one: Risk, other: Risk): Risk {
+  const order: readonly Risk[] = ['read', 'write', 'irreversible']
+  return order.indexOf(one) > order.indexOf(other) ? one : other
+}
+
 /** What a tool is told besides its arguments. */
 export interface ToolContext {
   /** Aborts when the call is cancelled or its time is over. */
   readonly signal: AbortSignal
-  /** The same for every attempt at this call, and for no other call. */
+  /** The same for every attempt at this call, and for no other call of any run. */
   readonly idempotencyKey: string
 }
 
@@ -20,6 +26,8 @@ export interface StandardInput {
     readonly jsonSchema: {
       readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>
     }
+    readonly validate: (value: unknown) => unknown
+    readonly types?: { readonly input: unknown } | undefined
   }
 }
 
@@ -99,8 +107,21 @@ const definitionSchema = z.strictObject({
   cancel: work.optional(),
 })
 
-/** Declares a tool. Throws `invalid_tool` that names every problem of the declaration. */
-export function tool<Arguments extends object = JsonObject>(definition: ToolDefinition<Arguments>): Tool {
+/** What arguments a schema library's schema lets through, as its types say. */
+type ArgumentsOf<Input extends StandardInput> =
+  NonNullable<Input['~standard']['types']> extends { readonly input: infer Arguments extends object }
+    ? Arguments
+    : JsonObject
+
+/**
+ * Declares a tool. Throws `invalid_tool` that names every problem of the declaration. A schema only judges: its defaults,
+ * coercions and transformations are not applied, because a tool is sent exactly what was judged.
+ */
+export function tool<Input extends StandardInput>(
+  definition: Omit<ToolDefinition<ArgumentsOf<Input>>, 'input'> & { readonly input: Input },
+): Tool
+export function tool<Arguments extends object = JsonObject>(definition: ToolDefinition<Arguments>): Tool
+export function tool(definition: ToolDefinition<never>): Tool {
   const { success, data, error } = definitionSchema.safeParse(definition)
   if (!success) {
     const name = typeof definition?.name === 'string' ? ` '${definition.name}'` : ''
@@ -129,7 +150,10 @@ export function tool<Arguments extends object = JsonObject>(definition: ToolDefi
     dryRun: data.dryRun ?? null,
     compensate: data.compensate ?? null,
     cancel: data.cancel ?? null,
-    checkArguments: (args: JsonObject) => schema?.check(args) ?? [],
+    checkArguments: (args: JsonObject) => {
+      const problems = schema?.check(args) ?? []
+      return problems.length > 0 ? problems : libraryProblems(definition.input, args)
+    },
   })
 }
 
@@ -143,6 +167,18 @@ function inputSchema(name: string, input: ToolDefinition['input']): JsonSchema |
       cause,
     })
   }
+}
+
+/** What a library's schema demands beyond what JSON Schema can say. */
+function libraryProblems(input: ToolDefinition['input'], args: JsonObject): string[] {
+  if (typeof input !== 'object' || !('~standard' in input)) return []
+  const answer = (input as StandardInput)['~standard'].validate(args)
+  if (answer instanceof Promise) {
+    answer.catch(() => undefined)
+    return ['its schema takes its time to judge, and a gate cannot wait']
+  }
+  const { issues } = (answer ?? {}) as { readonly issues?: readonly { readonly message: string }[] }
+  return (issues ?? []).map(({ message }) => message)
 }
 
 function compileInput(name: string, input: JsonSchema | null): CompiledJsonSchema | null {

@@ -306,3 +306,38 @@ describe('when', () => {
     expect(statuses(enforcer)).toBe('a completed, b completed, c skipped')
   })
 })
+
+describe('a complete step that took up another call', () => {
+  const held = [
+    step('freeze', { maxToolCalls: 3 }),
+    step('review', { required: false, timeoutSeconds: 60 }),
+    step('pay'),
+  ]
+
+  it('G3: holds back everything after it, also past an optional step whose time runs out meanwhile', () => {
+    let now = 0
+    const enforcer = enforce(held, {}, { clock: () => now })
+    make(enforcer, 'freeze')
+    make(enforcer, 'freeze', { outcome: 'unknown' })
+    expect(refusal(enforcer, 'pay')).toBe('out_of_sequence')
+    now = 61_000
+    expect(refusal(enforcer, 'pay')).toBe('out_of_sequence')
+    expect(statuses(enforcer)).toBe('freeze in_progress, review pending, pay pending')
+    enforcer.recordToolCall('freeze', { outcome: 'succeeded' })
+    expect(refusal(enforcer, 'pay')).toBeNull()
+  })
+
+  it('G3: is not overtaken by a step whose condition its own call makes true', () => {
+    const enforcer = enforce([
+      step('look', { maxToolCalls: 3 }),
+      step('wait', { expectedTools: ['other'], completeWhen: 'count("look") >= 2' }),
+      step('pay'),
+    ])
+    make(enforcer, 'look')
+    admit(enforcer, 'look')
+    expect(statuses(enforcer)).toBe('look in_progress, wait pending, pay pending')
+    expect(refusal(enforcer, 'pay')).toBe('out_of_sequence')
+    enforcer.recordToolCall('look')
+    expect(refusal(enforcer, 'pay')).toBeNull()
+  })
+})

@@ -58,7 +58,7 @@ describe('call()', () => {
     const enforcer = enforce([step('a'), step('b')])
     const outcome = await enforcer.call('a', { n: 1 }, (args, context) => {
       expect(context.signal).toBeInstanceOf(AbortSignal)
-      expect(context.idempotencyKey).toBe('call-1')
+      expect(context.idempotencyKey).toMatch(/^[0-9a-f-]{36}\/call-1$/)
       return { seen: args['n']! }
     })
     expect(outcome).toMatchObject({
@@ -101,9 +101,12 @@ describe('call()', () => {
     expect(enforcer.violations[0]?.violationType).toBe('unknown_tool')
   })
 
-  it('G5: throws unknown_tool where there is nothing to run, and gives the slot back', async () => {
+  it('G5: does not execute what has nothing to run, and gives the slot back', async () => {
     const enforcer = enforce([step('a', { maxToolCalls: 1 })])
-    await expect(enforcer.call('a', {})).rejects.toMatchObject({ code: 'unknown_tool' })
+    expect(await enforcer.call('a', {})).toMatchObject({
+      status: 'not_executed',
+      error: expect.stringContaining('nothing to run') as string,
+    })
     expect(refusal(enforcer, 'a')).toBeNull()
   })
 
@@ -357,7 +360,7 @@ describe('how a call ends', () => {
 })
 
 describe('exactly what was judged is sent', () => {
-  it('G5: changing the arguments after they were judged matters neither to the work nor to the record', async () => {
+  it('G5: changing the arguments after the call was made matters neither to the work nor to the record', async () => {
     const enforcer = enforce([step('pay', { ...many, arguments: { pay: { require: 'args.amount < 100' } } })])
     const args = { amount: 5 }
     const outcome = enforcer.call('pay', args, async (given) => {
@@ -366,8 +369,8 @@ describe('exactly what was judged is sent', () => {
       return given['amount']
     })
     args.amount = 7
-    expect(await outcome).toMatchObject({ status: 'succeeded', result: 7 })
-    expect(enforcer.plan.getStepExecution('pay')?.calls[0]?.arguments).toEqual({ amount: 7 })
+    expect(await outcome).toMatchObject({ status: 'succeeded', result: 5 })
+    expect(enforcer.plan.getStepExecution('pay')?.calls[0]?.arguments).toEqual({ amount: 5 })
   })
 
   it('G5: the work cannot change what is recorded', async () => {
@@ -375,7 +378,7 @@ describe('exactly what was judged is sent', () => {
     const outcome = await enforcer.call('pay', { amount: 5 }, (given) => {
       ;(given as { amount: number }).amount = 6
     })
-    expect(outcome.status).toBe('unknown')
+    expect(outcome.status).toBe('succeeded')
     expect(enforcer.plan.getStepExecution('pay')?.calls[0]?.arguments).toEqual({ amount: 5 })
   })
 
@@ -431,13 +434,13 @@ describe('the calls of one turn', () => {
   ])(
     'G5: after a call that was %s, later ones that write are not executed, and those that read are',
     async (_, bad) => {
-      const enforcer = enforce([step('a', many)])
+      const enforcer = enforce([step('a', { ...many, expectedTools: ['a', 'look', 'b'] })])
       const ran: string[] = []
       const outcomes = await enforcer.callAll([
         bad,
-        { tool: 'a', execute: () => ran.push('write') },
-        { tool: 'a', risk: 'read', execute: () => ran.push('read') },
-        { tool: 'a', risk: 'write', execute: () => ran.push('write') },
+        { tool: 'b', execute: () => ran.push('write') },
+        { tool: 'look', risk: 'read', execute: () => ran.push('read') },
+        { tool: 'b', risk: 'write', execute: () => ran.push('write') },
       ])
       expect(ran).toEqual(['read'])
       expect(outcomes.slice(1).map(({ status }) => status)).toEqual([
@@ -502,5 +505,85 @@ describe('the calls of one turn', () => {
     await Promise.all([enforcer.callAll([write, write]), enforcer.callAll([write, write])])
     expect(most).toBe(1)
     expect(enforcer.plan.totalToolCalls).toBe(4)
+  })
+})
+
+describe('what was found open by somebody who tried to break it', () => {
+  it('G5: an unknown outcome blocks the same tool, whatever its arguments, until it is settled', async () => {
+    const enforcer = enforce([step('pay', many)])
+    let paid = 0
+    const cut = () => {
+      paid++
+      throw new Error('socket hang up')
+    }
+    const outcomes = [
+      await enforcer.call('pay', { amount: 30 }, cut),
+      await enforcer.call('pay', { amount: 30 }, cut),
+      await enforcer.call('pay', { amount: 30.01 }, cut),
+    ]
+    expect(outcomes.map(({ status }) => status)).toEqual(['unknown', 'denied', 'denied'])
+    expect(outcomes[1]!.enforcement?.code).toBe('outcome_unknown')
+    expect(paid).toBe(1)
+    enforcer.recordToolCall('pay', { outcome: 'failed' })
+    expect((await enforcer.call('pay', { amount: 30 }, () => 'ok')).status).toBe('succeeded')
+  })
+
+  it('G5: a tool that can find out what became of its call is asked, and its word counts', async () => {
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays',
+      execute: () => Promise.reject(new Error('cut')),
+      reconcile: (key) => ({ outcome: 'succeeded', result: key.split('/')[1] }),
+    })
+    const enforcer = enforce([step('pay')], {}, { tools: [pay] })
+    expect(await enforcer.call('pay', {})).toMatchObject({ status: 'succeeded', result: 'call-1' })
+    expect(enforcer.isComplete).toBe(true)
+  })
+
+  it('G5: two runs never share an idempotency key', async () => {
+    const keys: string[] = []
+    for (const enforcer of [enforce([step('a')]), enforce([step('a')])]) {
+      await enforcer.call('a', {}, (_, { idempotencyKey }) => keys.push(idempotencyKey))
+    }
+    expect(new Set(keys).size).toBe(2)
+  })
+
+  it('G11: a run does not begin anew while a call of it is in flight', async () => {
+    const enforcer = enforce([step('a')])
+    const slow = enforcer.call('a', {}, () => soon())
+    await Promise.resolve()
+    expect(() => enforcer.reset()).toThrow(expect.objectContaining({ code: 'calls_in_flight' }) as Error)
+    await slow
+    enforcer.reset()
+    expect(statuses(enforcer)).toBe('a pending')
+  })
+
+  it('G5: what a call says of its risk cannot make a registered tool milder', async () => {
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays',
+      risk: 'irreversible',
+      execute: () => Promise.reject(new Error('cut')),
+    })
+    const enforcer = enforce([step('pay')], {}, { tools: [pay] })
+    expect(await enforcer.call('pay', {}, undefined, { risk: 'read' })).toMatchObject({ status: 'unknown' })
+  })
+
+  it('G5: arguments are copied when the call is made, so one object can serve for many calls', async () => {
+    const enforcer = enforce([step('a', many)])
+    const order = { id: 'A' }
+    const sent: unknown[] = []
+    const calls = ['A', 'B', 'C'].map((id) => {
+      order.id = id
+      return enforcer.call('a', order, ({ id: given }) => sent.push(given))
+    })
+    await Promise.all(calls)
+    expect(sent).toEqual(['A', 'B', 'C'])
+  })
+
+  it('G5: whatever a tool throws, its call is settled', async () => {
+    const enforcer = enforce([step('a', many)])
+    const outcome = await enforcer.call('a', {}, () => Promise.reject(Object.create(null)))
+    expect(outcome.status).toBe('unknown')
   })
 })

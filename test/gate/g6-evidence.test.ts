@@ -34,8 +34,9 @@ describe('only success is evidence', () => {
 
   it('G6: a success recorded after another of unknown outcome does not complete the step before that is known', () => {
     const enforcer = enforce([step('a')])
-    make(enforcer, 'a', { outcome: 'unknown' })
+    const { callId } = enforcer.validateToolCall('a')
     make(enforcer, 'a')
+    enforcer.recordToolCall('a', { callId: callId!, outcome: 'unknown' })
     expect(statuses(enforcer)).toBe('a in_progress')
     enforcer.recordToolCall('a', { outcome: 'failed' })
     expect(statuses(enforcer)).toBe('a completed')
