@@ -26,7 +26,14 @@ export { PlaybookPlan } from './tool/playbook-plan.ts'
 export { StepExecution, type CallRecord } from './tool/step-execution.ts'
 export type { CallOutcome, CallToRun } from './tool/run-call.ts'
 export type { EnforcerSnapshot } from './tool/snapshot.ts'
-export { tool, type Risk, type Tool, type ToolContext, type ToolDefinition } from './tool/tool.ts'
+export {
+  tool,
+  type Risk,
+  type StandardInput,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+} from './tool/tool.ts'
 export { ToolFailure } from './tool/tool-failure.ts'
 export { ToolRegistry } from './tool/tool-registry.ts'
 
@@ -44,4 +51,5 @@ export type { Outcome, TicketState } from './run/ticket.ts'
 
 export type { ErrorCode } from './shared/error-code.ts'
 export type { Json, JsonObject } from './shared/json.ts'
+export type { JsonSchema } from './shared/json-schema.ts'
 export { LockstepError, type Consequence } from './shared/lockstep-error.ts'

@@ -1,17 +1,20 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { LockstepError } from '../shared/lockstep-error.ts'
 import { loadPlaybook } from '../source/load-playbook.ts'
 import { playDemo } from './demo-play.ts'
 import { DemoRun } from './demo-run.ts'
 import { behavingAgent, straying, type DemoMove } from './demo-script.ts'
 import { DemoView, type DemoScreen } from './demo-view.ts'
+import { readFlags } from './read-flags.ts'
 
 const playbookFile = new URL('../../examples/refund-desk.yaml', import.meta.url)
 
 /** Shows what Lockstep does, in seconds: an agent that keeps to a refund playbook, and one that does not. */
 export async function runDemo(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { play: { type: 'boolean' } } })
+  const { names, flags } = readFlags(args, { play: 'switch' })
+  if (names.length > 0) throw new LockstepError('usage', `demo takes no ${names[0]}`)
+  const play = flags.has('play')
   const live = process.stdout.isTTY === true
   const screen: DemoScreen = {
     write: (text) => process.stdout.write(text),
@@ -20,10 +23,10 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   }
   const view = new DemoView(screen)
   const playbook = loadPlaybook(playbookFile)
-  const agent = values.play === true ? 'you are the agent' : 'scripted agents'
+  const agent = play ? 'you are the agent' : 'scripted agents'
   view.text(`Refund playbook · ${playbook.steps.length} steps · ${agent} · no key, no network`)
 
-  if (values.play === true) {
+  if (play) {
     const run = new DemoRun(playbook, view)
     await playDemo(run, view, process.stdin, live)
     run.close()

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable } from 'node:stream'
+import { escapeControl } from '../document/escape-control.ts'
 import { readCallLine } from '../tool/read-call-line.ts'
 import type { DemoMove } from './demo-script.ts'
 import type { DemoRun } from './demo-run.ts'
@@ -22,15 +23,18 @@ export async function playDemo(
   view.text(` ${help}`)
   const lines = createInterface({ input, ...(prompt ? { output: process.stdout } : {}), terminal: prompt })
   if (prompt) lines.setPrompt('agent> ')
+  let closed = false
+  lines.once('close', () => (closed = true))
   lines.prompt()
   for await (const line of lines) {
     const typed = line.trim()
     if (typed === 'quit' || typed === 'exit') break
     const move = readMove(typed)
-    if (typeof move === 'string') view.text(` ${move}`)
+    if (typeof move === 'string') view.text(` ${move === help ? move : escapeControl(move)}`)
     else if (move !== null) await run.make(move)
     if (run.enforcer.status !== null) break
-    lines.prompt()
+    // The last line may have no end: the input is over then, though its line is still being read.
+    if (!closed) lines.prompt()
   }
   lines.close()
 }

@@ -25,7 +25,12 @@ export function findPlaybookFiles(paths: readonly string[]): FoundFiles {
 
 function isDirectory(path: string): boolean {
   // What cannot be looked at is left to the reader of files, which says why.
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch {
+    // A loop of links, say: what it is, reading it will tell, with a message of its own.
+    return false
+  }
 }
 
 function walk(folder: string, problems: Diagnostic[]): string[] {

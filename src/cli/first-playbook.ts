@@ -23,16 +23,19 @@ steps:
   - id: issue_refund
     description: Refund the order.
     expected_tools: [refund]
-    max_tool_calls: 2 # one attempt may fail
 
   # A step without tools ends when the agent declares it done.
   - id: tell_customer
     description: Tell the customer in one sentence what was done.
     required: false
 
-# Rules hold whatever the step. This one ties the refund to the order that was looked up.
+# Rules hold whatever the step. The first ties the refund to the order that was looked up. The second lets an attempt that
+# failed be repeated, and nothing that has, or may have, taken effect.
 rules:
   - tool: refund
     require: args.order_id == inputs.order_id and succeeded("lookup_order", order_id=args.order_id)
     message: Only the order of this run, and only after it was looked up.
+  - tool: refund
+    require: count("refund") == 0
+    message: The order is refunded once.
 `

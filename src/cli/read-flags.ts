@@ -53,6 +53,7 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
 /** The error for a word that is not known, with the nearest one that is. */
 export function unknown(what: string, given: string, known: readonly string[]): LockstepError {
   const nearest = nearestName(given, known)
-  const hint = nearest === null ? `known: ${known.join(', ')}` : `did you mean ${nearest}?`
+  const others = known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`
+  const hint = nearest === null ? others : `did you mean ${nearest}?`
   return new LockstepError('usage', `unknown ${what} ${given}`, { hint })
 }

@@ -6,7 +6,7 @@ import { type CheckContext, stepPath } from './check-context.ts'
 export function checkSchemas({ draft, report, wording }: CheckContext): void {
   const check = (schema: JsonSchema | undefined, path: DocumentPath): void => {
     if (schema === undefined) return
-    for (const problem of findSchemaProblems(schema)) {
+    for (const problem of findSchemaProblems(schema, true)) {
       report(
         'invalid_schema',
         [...path, ...problem.path],

@@ -32,7 +32,8 @@ export function checkTools(context: CheckContext): void {
       ['rules', index, 'tool'],
       `rule ${index + 1} is for \`${rule.tool}\`, and no tool of the playbook has such a name`,
       {
-        severity: 'warning',
+        // Where no extra may be called it can never bind; where extras may, one of that name might yet come.
+        severity: closedTools(context) === null ? 'warning' : 'error',
         ...didYouMean(rule.tool, callable),
       },
     )

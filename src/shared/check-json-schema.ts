@@ -101,8 +101,12 @@ export const assertionKeywords: ReadonlySet<string> = new Set(assertions.keys())
 const keywords: readonly string[] = [...assertions.keys(), ...applicators.keys()]
 const maxDepth = 64
 
-/** Everything that is wrong with the form of a schema; where its references lead is judged when it is compiled. */
-export function checkJsonSchema(schema: Json): SchemaProblem[] {
+/**
+ * Everything that is wrong with the form of a schema; where its references lead is judged when it is compiled. `strict` takes no
+ * word that would not be enforced, but those that begin with `x-`: a schema of one's own should mean all it says, a stranger's
+ * may say more.
+ */
+export function checkJsonSchema(schema: Json, strict = false): SchemaProblem[] {
   const problems: SchemaProblem[] = []
   visit(schema, [])
   return problems
@@ -126,11 +130,23 @@ export function checkJsonSchema(schema: Json): SchemaProblem[] {
         const message =
           key === '$id' && path.length > 0 ? 'is only supported at the top of a schema' : test(value)
         if (message !== null) problem(`\`${key}\` ${message}`, key)
+        else if (strict && key === 'format' && !formats.has(value as string)) {
+          problem(
+            `the format \`${String(value)}\` is not checked; there are: ${[...formats].join(', ')}`,
+            key,
+          )
+        }
       } else if (applicator !== undefined) {
         visitHeld(key, applicator, value)
       } else {
         const nearest = key.startsWith('x-') ? null : nearestName(key, keywords)
         if (nearest !== null) problem(`unknown keyword \`${key}\`, did you mean \`${nearest}\`?`, key)
+        else if (strict && !key.startsWith('x-')) {
+          problem(
+            `unknown keyword \`${key}\`: members of the value belong under \`properties\`, words of your own begin with \`x-\``,
+            key,
+          )
+        }
       }
     }
 

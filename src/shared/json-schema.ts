@@ -34,9 +34,9 @@ const mostValues = 200_000
 /** Up to this size all problems are listed; beyond it, the first. */
 const fewValues = 1_000
 
-/** Everything that keeps a schema from being used, with its place in the schema. */
-export function findSchemaProblems(schema: Json): SchemaProblem[] {
-  const problems = checkJsonSchema(schema)
+/** Everything that keeps a schema from being used, with its place in the schema; `strict` also what it would not enforce. */
+export function findSchemaProblems(schema: Json, strict = false): SchemaProblem[] {
+  const problems = checkJsonSchema(schema, strict)
   if (problems.length > 0) return problems
   const cost = schemaCost(schema)
   if ('refused' in cost) return [{ path: [], message: cost.refused }]

@@ -16,7 +16,11 @@ export function hintsAfterDenial(state: RunState, denied: EventOf<'tool.denied'>
       ...missingEvidence(state, step, activation),
       ...missingValidation(state, step, activation),
     ]
-    if (missing.length > 0) hints.push(`Step '${step.id}' lacks: ${missing.join('; ')}.`)
+    // A condition may speak of steps that are not to be named yet.
+    const hidden = state.compiled.steps.filter((each) => !isDisclosed(state, each))
+    const told = missing.filter((reason) => !hidden.some(({ id }) => reason.includes(id)))
+    if (told.length > 0) hints.push(`Step '${step.id}' lacks: ${told.join('; ')}.`)
+    else if (missing.length > 0) hints.push(`Step '${step.id}' lacks something yet.`)
     else if (needsDeclaration(step)) hints.push(`Declare step '${step.id}' complete to move on.`)
   }
   return [...hints, ...step.source.hints]

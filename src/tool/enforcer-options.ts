@@ -74,6 +74,8 @@ export interface StepSummary {
   readonly pending: number
   readonly progress: number
   readonly isComplete: boolean
+  /** Violations beyond those that are kept. */
+  readonly violationsDropped: number
   /** False: observed, not enforced. */
   readonly enforced: boolean
 }

@@ -295,6 +295,7 @@ describe('getStepSummary', () => {
       pending: 3,
       progress: 0,
       isComplete: false,
+      violationsDropped: 0,
       enforced: true,
     })
   })

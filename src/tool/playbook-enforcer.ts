@@ -267,6 +267,7 @@ export class PlaybookEnforcer {
       pending: having('pending'),
       progress: plan.progress,
       isComplete: plan.completed,
+      violationsDropped: this.#gate.state.violationsDropped,
       enforced: this.#gate.state.enforced,
     }
   }

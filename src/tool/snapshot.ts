@@ -9,6 +9,7 @@ import { StepStatus } from '../run/step-status.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { isJsonObject, type Json } from '../shared/json.ts'
 import { toJson } from '../shared/to-json.ts'
+import { checkInputs } from './check-inputs.ts'
 
 /** A run put down as JSON, to be taken up later or elsewhere. It is not signed: keep it where only you can write. */
 export interface EnforcerSnapshot {
@@ -146,8 +147,8 @@ export function readSnapshot(
     const place = issue === undefined ? '' : ` at ${issue.path.join('.') || 'the top'}: ${issue.message}`
     throw new LockstepError('invalid_snapshot', `This is not a snapshot of a run${place}.`)
   }
-  if (data.state.playbook !== compiled.digest && !acceptOtherVersion) {
-    const { id, version } = compiled.playbook
+  const { id, version } = compiled.playbook
+  if (data.state.playbook !== compiled.digest && (!acceptOtherVersion || data.playbook.id !== id)) {
     throw new LockstepError(
       'playbook_mismatch',
       `The snapshot was taken under ${data.playbook.id} ${data.playbook.version}, which differs from ${id} ${version} as given.`,
@@ -156,5 +157,11 @@ export function readSnapshot(
       },
     )
   }
-  return { state: readState(compiled, data.state as RunStateJson), recordViolations: data.recordViolations }
+  // Another version may ask for other inputs: those it does not know are dropped, defaults of new ones filled in.
+  const known = Object.entries(data.state.inputs).filter(([name]) =>
+    Object.hasOwn(compiled.playbook.inputs, name),
+  )
+  const inputs = checkInputs(compiled.playbook, Object.fromEntries(known))
+  const state = readState(compiled, { ...(data.state as RunStateJson), inputs })
+  return { state, recordViolations: data.recordViolations }
 }
