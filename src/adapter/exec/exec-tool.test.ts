@@ -1,0 +1,234 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../shared/json.ts'
+import { ToolFailure } from '../../tool/tool-failure.ts'
+import { SecretVault } from '../secret-vault.ts'
+import { type ExecToolDeclaration, choosesProgram, createExecTool } from './exec-tool.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'lockstep-exec-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const node = process.execPath
+const script = (text: string) => {
+  const path = join(folder, `${Math.random().toString(36).slice(2)}.mjs`)
+  writeFileSync(path, text)
+  return path
+}
+const echo = script('console.log(JSON.stringify(process.argv.slice(2)))')
+
+function make(declared: Partial<ExecToolDeclaration>, inputs: JsonObject = {}) {
+  const tool = createExecTool(
+    {
+      name: 't',
+      description: 'd',
+      input: null,
+      risk: 'write',
+      timeoutSeconds: 5,
+      maxResultBytes: 100_000,
+      command: [node, echo, '{args.x}'],
+      cwd: folder,
+      env: {},
+      passEnv: ['PATH'],
+      stdin: undefined,
+      output: 'json',
+      exitCodesWithoutEffect: [],
+      ...declared,
+    },
+    { vault: new SecretVault({ TOKEN: 'token-123456' }), inputs },
+  )
+  const context = { signal: new AbortController().signal, idempotencyKey: 'k' }
+  return {
+    call: async (args: JsonObject = {}, signal = context.signal) =>
+      await tool.execute(args, { ...context, signal }),
+    dry: async (args: JsonObject = {}) => await tool.dryRun!(args, context),
+  }
+}
+
+describe('X1: arguments', () => {
+  it('fill in whole elements and parts of them', async () => {
+    const { call } = make(
+      { command: [node, echo, '{args.x}', '--id={args.x}', 'a {inputs.b} c', '{{}}'] },
+      { b: true },
+    )
+    expect(await call({ x: 'v w' })).toEqual(['v w', '--id=v w', 'a true c', '{}'])
+  })
+
+  it.each([
+    '; rm -rf /',
+    '$(id)',
+    '`id`',
+    '| cat',
+    '&& id',
+    '"',
+    "'",
+    '\n',
+    '*',
+    '~',
+    '%PATH%',
+    'env:TOKEN',
+    '{args.y}',
+    '',
+  ])('are no commands: %j', async (x) => {
+    expect(await make({}).call({ x, y: 's' })).toEqual([x])
+  })
+
+  it('arrive as they are, whatever they are', async () => {
+    const { call } = make({})
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (x) => {
+        if (x.startsWith('-') || x.includes('\0')) return
+        expect(await call({ x })).toEqual([x])
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  it.each(['-rf', '--output=/etc/passwd', '-'])('X2: are no options: %j', async (x) => {
+    await expect(make({}).call({ x })).rejects.toThrow(/would be read as an option/)
+    expect(await make({ command: [node, echo, '--', '{args.x}'] }).call({ x })).toEqual(['--', x])
+  })
+
+  it('may be numbers below zero', async () => {
+    expect(await make({}).call({ x: -5 })).toEqual(['-5'])
+  })
+
+  it.each([[['a', 'b']], [{ a: 1 }], [null], ['a\0b']])('refuses %j and runs nothing', async (x) => {
+    await expect(make({}).call({ x } as JsonObject)).rejects.toBeInstanceOf(ToolFailure)
+    await expect(make({}).call({})).rejects.toBeInstanceOf(ToolFailure)
+  })
+
+  it('that are too long are a failure without effect', async () => {
+    await expect(make({}).call({ x: 'x'.repeat(3_000_000) })).rejects.toBeInstanceOf(ToolFailure)
+  })
+
+  it('can be read from standard input', async () => {
+    const cat = script('process.stdin.pipe(process.stdout)')
+    expect(await make({ command: [node, cat], stdin: '{args}' }).call({ a: [1, 'ü'] })).toEqual({
+      a: [1, 'ü'],
+    })
+    expect(await make({ command: [node, cat], stdin: 'hi {args.a}', output: 'text' }).call({ a: 1 })).toBe(
+      'hi 1',
+    )
+    const deaf = script('process.stdin.destroy(); console.log(1)')
+    expect(await make({ command: [node, deaf], stdin: '{args}' }).call({ a: 'x'.repeat(500_000) })).toBe(1)
+  })
+
+  it('that choose the program make a dispatcher', () => {
+    expect(choosesProgram(['{args.program}', 'x'])).toBe(true)
+    expect(choosesProgram(['node', '{args.program}'])).toBe(false)
+  })
+})
+
+describe('X3: the environment', () => {
+  const show = script('console.log(JSON.stringify(process.env))')
+
+  it('holds what is passed and given, and nothing else', async () => {
+    process.env['LOCKSTEP_TEST_PASSED'] = 'yes'
+    process.env['LOCKSTEP_TEST_KEPT'] = 'no'
+    const passEnv = ['LOCKSTEP_TEST_PASSED', 'LOCKSTEP_TEST_UNSET']
+    const env = { A: { kind: 'text', text: '{args.x}' } } as const
+    const result = (await make({ command: [node, show], passEnv, env }).call({ x: 'v' })) as JsonObject
+    expect(result).toMatchObject({ LOCKSTEP_TEST_PASSED: 'yes', A: 'v' })
+    expect(Object.keys(result).filter((key) => !key.startsWith('__'))).toEqual(['LOCKSTEP_TEST_PASSED', 'A'])
+  })
+
+  it('V2: masks its secrets in what the program says', async () => {
+    const env = { T: { kind: 'secret', prefix: '', reference: { from: 'env', name: 'TOKEN' } } } as const
+    const leak = script('console.error("no " + process.env.T); process.exit(Number(process.argv[2]))')
+    expect(await make({ command: [node, show], passEnv: [], env }).call()).toMatchObject({ T: '[secret]' })
+    await expect(make({ command: [node, leak, '3'], env }).call()).rejects.toThrow('exit code 3: no [secret]')
+  })
+
+  it('takes secrets from files and programs, and hides what they say when they fail', async () => {
+    const file = join(folder, 'token.txt')
+    writeFileSync(file, 'from-a-file\n')
+    const reveal = script('console.log("from-a-program")')
+    const fail = script('console.log("half-a-secret"); process.exit(1)')
+    const run = (reference: object) => {
+      const env = { T: { kind: 'secret', prefix: 'x ', reference } } as unknown as ExecToolDeclaration['env']
+      const count = script('console.log(JSON.stringify(process.env.T.length))')
+      return make({ command: [node, count], env }).call()
+    }
+    expect(await run({ from: 'file', path: file })).toBe('x from-a-file'.length)
+    expect(await run({ from: 'exec', command: [node, reveal], cwd: folder })).toBe('x from-a-program'.length)
+    const failed = run({ from: 'exec', command: [node, fail], cwd: folder })
+    await expect(failed).rejects.toBeInstanceOf(ToolFailure)
+    await expect(failed).rejects.not.toThrow(/half-a-secret/)
+    await expect(run({ from: 'file', path: join(folder, 'none') })).rejects.toThrow(
+      /cannot be had \(ENOENT\)/,
+    )
+  })
+})
+
+describe('how it ends', () => {
+  const exit = script('console.log("said"); console.error("why"); process.exit(Number(process.argv[2]))')
+
+  it('is a failure without effect only for the exit codes the declaration names', async () => {
+    const command = [node, exit, '{args.x}']
+    await expect(make({ command, exitCodesWithoutEffect: [3] }).call({ x: 3 })).rejects.toBeInstanceOf(
+      ToolFailure,
+    )
+    const error: unknown = await make({ command, exitCodesWithoutEffect: [3] })
+      .call({ x: 4 })
+      .catch((thrown: unknown) => thrown)
+    expect(error).not.toBeInstanceOf(ToolFailure)
+    expect(error).toMatchObject({ message: 'the program ended with exit code 4: why' })
+  })
+
+  it('is a failure without effect when it could not be started', async () => {
+    const missing = make({ command: ['lockstep-no-such-program'] }).call()
+    await expect(missing).rejects.toBeInstanceOf(ToolFailure)
+    await expect(missing).rejects.toThrow(/no such program/)
+    await expect(make({ cwd: join(folder, 'none') }).call({ x: 'a' })).rejects.toBeInstanceOf(ToolFailure)
+    await expect(make({ command: [folder] }).call()).rejects.toThrow(/may not be run/)
+  })
+
+  it('takes text that was to be JSON for an error', async () => {
+    await expect(make({ command: [node, exit, '0'] }).call()).rejects.toThrow(/did not print JSON: said/)
+    expect(await make({ command: [node, exit, '0'], output: 'text' }).call()).toBe('said\n')
+  })
+
+  it('keeps no more than it was told to', async () => {
+    const flood = script('process.stdout.write("x".repeat(5_000_000))')
+    const result = (await make({
+      command: [node, flood],
+      output: 'text',
+      maxResultBytes: 500,
+    }).call()) as string
+    expect(result.length).toBeLessThanOrEqual(500)
+    expect(result).toContain('[cut:')
+  })
+
+  it('ends with everything the program started when the call is aborted', async () => {
+    const mark = join(folder, 'alive')
+    const child = script(
+      `setInterval(() => (await import('node:fs')).writeFileSync(${JSON.stringify(mark)}, String(Date.now())), 50)`.replace(
+        '() => (await',
+        'async () => (await',
+      ),
+    )
+    const parent = script(
+      `import { spawn } from 'node:child_process'; spawn(process.execPath, [${JSON.stringify(child)}], { stdio: 'inherit' }); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`,
+    )
+    const controller = new AbortController()
+    const call = make({ command: [node, parent] }).call({}, controller.signal)
+    call.catch(() => undefined)
+    for (let waited = 0; !existsSync(mark) && waited < 100; waited++) await sleep(50)
+    controller.abort()
+    await expect(call).rejects.toThrow(/ended by SIGKILL/)
+    const last = readFileSync(mark, 'utf8')
+    await sleep(300)
+    expect(readFileSync(mark, 'utf8')).toBe(last)
+  })
+
+  it('shows a dry run what would be run', async () => {
+    expect(await make({ stdin: '{args}' }).dry({ x: 'a' })).toEqual({
+      command: [node, echo, 'a'],
+      stdin: '{"x":"a"}',
+    })
+  })
+})

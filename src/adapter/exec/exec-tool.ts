@@ -1,0 +1,146 @@
+/**
+ * Tools that run a program.
+ *
+ * Invariants
+ * X1  An argument of a call fills in part of one argument of the program. There is no shell: nothing in it is read as a command.
+ * X2  It cannot become an option: a text that begins with "-" is refused at the start of an element, unless "--" stands before it.
+ * X3  The program sees the variables that are passed or given, and no others.
+ */
+import type { Json } from '../../shared/json.ts'
+import { ToolFailure } from '../../tool/tool-failure.ts'
+import { type Tool, tool } from '../../tool/tool.ts'
+import {
+  type DeclaredTool,
+  type DeclaredValue,
+  type Surroundings,
+  commonDefinition,
+  cutText,
+  resolveSecret,
+} from '../declared-tool.ts'
+import { maskTool } from '../masked-tool.ts'
+import { mask } from '../secret-vault.ts'
+import {
+  type CallValues,
+  type ToolTemplate,
+  compileJsonTemplate,
+  compileToolTemplate,
+  fillText,
+  fillValue,
+} from '../tool-template.ts'
+import { type ProgramEnd, runProgram } from './run-program.ts'
+
+/** A tool that runs a program. */
+export interface ExecToolDeclaration extends DeclaredTool {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, DeclaredValue>>
+  readonly passEnv: readonly string[]
+  /** Undefined gives it nothing to read. */
+  readonly stdin: Json | undefined
+  readonly output: 'text' | 'json'
+  readonly exitCodesWithoutEffect: readonly number[]
+}
+
+/** Makes a tool that runs a program. Throws `invalid_tool` if its placeholders are no expressions. */
+export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }: Surroundings): Tool {
+  const { name } = declared
+  const parts = declared.command.map((part, index) =>
+    compileToolTemplate(part, index === 0 ? `The program of '${name}'` : `Argument ${index} of '${name}'`),
+  )
+  // After "--" a program reads no options.
+  const optionsEnd = declared.command.indexOf('--')
+  const makeStdin =
+    declared.stdin === undefined ? null : compileJsonTemplate(declared.stdin, `The stdin of '${name}'`)
+  const makeEnv = compileEnv(declared, vault)
+  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'masked') => {
+    const values = { args, inputs }
+    const command = parts.map((part, index) =>
+      fillArgument(part, values, optionsEnd !== -1 && index > optionsEnd),
+    )
+    const read = makeStdin?.(values) ?? null
+    const stdin = read === null ? null : typeof read === 'string' ? read : JSON.stringify(read)
+    return { command, cwd: declared.cwd, stdin, env: await makeEnv(values, secrets) }
+  }
+  const made = tool({
+    ...commonDefinition(declared),
+    async execute(args, { signal }) {
+      const program = await prepare(args, 'resolved')
+      return readEnd(await runProgram(program, declared.maxResultBytes, signal), declared)
+    },
+    async dryRun(args) {
+      const { command, stdin } = await prepare(args, 'masked')
+      return stdin === null ? { command } : { command, stdin }
+    },
+  })
+  return maskTool(made, vault)
+}
+
+/** Says whether the arguments of a call choose the program: then the tool can do anything a program can. */
+export function choosesProgram(command: readonly string[]): boolean {
+  return compileToolTemplate(command[0] ?? '', 'The program').compiled.parts.some(
+    (part) => typeof part !== 'string',
+  )
+}
+
+function fillArgument(template: ToolTemplate, values: CallValues, afterOptions: boolean): string {
+  const text = noNul(fillText(template, values), template.what)
+  const [first] = template.compiled.parts
+  if (afterOptions || first === undefined || typeof first === 'string' || !text.startsWith('-')) return text
+  // A number below zero is a number to every program that wants one.
+  if (typeof fillValue(first, template.what, values) === 'number') return text
+  throw new ToolFailure(
+    `${template.what} would be read as an option: it begins with "-". A "--" before it in the command allows that`,
+  )
+}
+
+function compileEnv(
+  declared: ExecToolDeclaration,
+  vault: Surroundings['vault'],
+): (values: CallValues, secrets: 'resolved' | 'masked') => Promise<Record<string, string>> {
+  const variables = Object.entries(declared.env).map(([name, value]) => {
+    const what = `The variable ${name} of '${declared.name}'`
+    return {
+      name,
+      value,
+      what,
+      template: value.kind === 'text' ? compileToolTemplate(value.text, what) : null,
+    }
+  })
+  return async (values, secrets) => {
+    const env: Record<string, string> = {}
+    for (const name of declared.passEnv) {
+      const value = process.env[name]
+      if (value !== undefined) env[name] = value
+    }
+    for (const { name, value, what, template } of variables) {
+      if (template !== null) env[name] = noNul(fillText(template, values), what)
+      else if (value.kind === 'secret') {
+        const secret = secrets === 'masked' ? mask : await resolveSecret(value.reference, vault)
+        env[name] = value.prefix + secret
+      }
+    }
+    return env
+  }
+}
+
+function noNul(text: string, what: string): string {
+  if (!text.includes('\0')) return text
+  throw new ToolFailure(`${what} cannot be filled in with a NUL character`)
+}
+
+function readEnd(end: ProgramEnd, declared: ExecToolDeclaration): Json {
+  const text = cutText(end.stdout, declared.maxResultBytes)
+  if (end.code !== 0) {
+    const how = end.code === null ? `was ended by ${end.signal}` : `ended with exit code ${end.code}`
+    const said = cutText(end.stderr, 2_000).trim() || text.slice(0, 2_000).trim()
+    const message = `the program ${how}${said === '' ? '' : `: ${said}`}`
+    const harmless = end.code !== null && declared.exitCodesWithoutEffect.includes(end.code)
+    throw harmless ? new ToolFailure(message) : new Error(message)
+  }
+  if (declared.output === 'text') return text
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw new Error(`the program did not print JSON: ${text.slice(0, 200)}`)
+  }
+}

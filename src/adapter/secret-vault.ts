@@ -1,0 +1,139 @@
+/**
+ * Finds secrets when they are used, and keeps them out of everything that is shown or kept.
+ *
+ * Owns: the secrets that were resolved so far.
+ * Talks to: the environment, files, and programs that print a secret.
+ *
+ * Invariants
+ * V1  Only a reference from a configuration is resolved; no text of a run ever becomes one (G19).
+ * V2  What was resolved once is masked in every text and value that passes `mask`, also where it is encoded.
+ * V3  No message of an error holds a secret.
+ */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import type { Json } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+
+/** Where a secret is to be found. */
+export type SecretReference =
+  | { readonly from: 'env'; readonly name: string }
+  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'exec'; readonly command: readonly string[]; readonly cwd: string }
+
+/** What stands in the place of a secret. */
+export const mask = '[secret]'
+
+/** Shorter ones would take half of every text with them. */
+const shortest = 4
+
+const run = promisify(execFile)
+
+/** Resolves references, and masks what it resolved. */
+export class SecretVault {
+  readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #known = new Set<string>()
+  #pattern: RegExp | null = null
+
+  constructor(env: Readonly<Record<string, string | undefined>> = process.env) {
+    this.#env = env
+  }
+
+  /** The secret. Throws `secret_unavailable` if it cannot be had; the message names the reference only. */
+  async resolve(reference: SecretReference): Promise<string> {
+    const secret = await this.#read(reference)
+    if (secret.length < shortest) {
+      const what = secret === '' ? 'is empty' : `has fewer than ${shortest} characters`
+      throw unavailable(reference, what)
+    }
+    this.#learn(secret)
+    return secret
+  }
+
+  /** The text with a mask in the place of every secret that was resolved so far (V2). */
+  maskText(text: string): string {
+    return this.#pattern === null ? text : text.replace(this.#pattern, mask)
+  }
+
+  /** The value with a mask in the place of every secret, in keys too. */
+  maskJson(value: Json): Json {
+    if (this.#pattern === null) return value
+    if (typeof value === 'string') return this.maskText(value)
+    if (typeof value === 'number') return this.maskText(String(value)) === String(value) ? value : mask
+    if (Array.isArray(value)) return value.map((item) => this.maskJson(item as Json))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [this.maskText(key), this.maskJson(item as Json)]),
+    )
+  }
+
+  async #read(reference: SecretReference): Promise<string> {
+    try {
+      switch (reference.from) {
+        case 'env': {
+          const value = this.#env[reference.name]
+          if (value === undefined) throw unavailable(reference, 'is not set')
+          return value
+        }
+        case 'file':
+          return trimEnd(await readFile(reference.path, 'utf8'))
+        case 'exec': {
+          const [program = '', ...args] = reference.command
+          const options = { cwd: reference.cwd, timeout: 30_000, maxBuffer: 65_536 }
+          return trimEnd((await run(program, args, options)).stdout)
+        }
+      }
+    } catch (error) {
+      if (LockstepError.isInstance(error)) throw error
+      // What a program printed before it failed may be the secret: only its code is told (V3).
+      const code = (error as { code?: unknown }).code
+      throw unavailable(reference, `cannot be had${code === undefined ? '' : ` (${String(code)})`}`)
+    }
+  }
+
+  #learn(secret: string): void {
+    if (this.#known.has(secret)) return
+    this.#known.add(secret)
+    const forms = [...this.#known].flatMap(writtenForms)
+    // The longest first, so that a secret that begins with another one goes as a whole.
+    forms.sort((a, b) => b.length - a.length)
+    this.#pattern = new RegExp(
+      forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
+      'g',
+    )
+  }
+}
+
+/** The ways in which a secret may turn up in a text: as it is, in JSON, in a URL, in Base64, line by line. */
+function writtenForms(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= 8)
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+    bytes.toString('base64'),
+    bytes.toString('base64url'),
+    ...lines,
+  ]
+}
+
+/** How a reference is written, for people. */
+export function describeReference(reference: SecretReference): string {
+  switch (reference.from) {
+    case 'env':
+      return `env:${reference.name}`
+    case 'file':
+      return `file:${reference.path}`
+    case 'exec':
+      return `exec:${reference.command[0]}`
+  }
+}
+
+function unavailable(reference: SecretReference, what: string): LockstepError {
+  return new LockstepError('secret_unavailable', `The secret ${describeReference(reference)} ${what}.`)
+}
+
+function trimEnd(text: string): string {
+  return text.replace(/\r?\n$/, '')
+}
