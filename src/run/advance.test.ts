@@ -123,3 +123,26 @@ test('a step that a limit completes before its turn is marked out of order (G13)
   call(enforcer, 'b')
   expect(enforcer.plan.executions[1]).toMatchObject({ status: 'completed', by: 'limit', outOfOrder: true })
 })
+
+test('a step that the final answer declares is not judged any more, so that the run can be taken up again (G9)', () => {
+  const enforcer = start([
+    { id: 's1', expectedTools: ['a'], required: false },
+    { id: 's2', when: 'steps.s1.status == "skipped"' },
+  ])
+  expect(enforcer.finish()).toMatchObject({ accepted: true })
+  expect(PlaybookEnforcer.restore(enforcer.playbook, enforcer.snapshot()).status).toBe('succeeded')
+})
+
+test('a failed step that nothing leans on can be retried, although a step after it has begun another way', () => {
+  const enforcer = start([
+    { id: 's1', expectedTools: ['a'] },
+    { id: 's2', expectedTools: ['b'] },
+    { id: 's3', expectedTools: ['c'], after: { any: ['s1', 's2'] } },
+  ])
+  call(enforcer, 'b')
+  call(enforcer, 'c')
+  enforcer.failCurrentStep('no')
+  enforcer.retryStep('s1')
+  call(enforcer, 'a')
+  expect(enforcer.isComplete).toBe(true)
+})

@@ -225,7 +225,6 @@ function complete(state: RunState, event: EventOf<'step.completed'>): void {
 
 function skip(state: RunState, event: EventOf<'step.skipped'>): void {
   const activation = activationOf(state, positionOf(state, event.step))
-  removeFrom(state.toJudge, activation.step)
   leave(state, activation, event.at)
   activation.status = 'skipped'
   activation.phase = 'closed'
@@ -279,6 +278,7 @@ function leave(state: RunState, activation: Activation, at: number): void {
     state.paused--
     startClocks(state, at)
   }
+  removeFrom(state.toJudge, activation.step)
   removeFrom(state.open, activation.step)
   removeFrom(state.lingering, activation.step)
   if (activation.reopened) removeFrom(state.reopened, activation.step)
