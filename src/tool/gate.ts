@@ -90,6 +90,16 @@ export class Gate {
     return decide(this.#state, request, facts).some((event) => event.type === 'tool.admitted')
   }
 
+  /** Says whether a final answer would be accepted now; records nothing. */
+  wouldFinish(): boolean {
+    const events = decide(
+      this.#state,
+      { type: 'finish', message: null },
+      { now: readClock(this.#options.clock) },
+    )
+    return events.some((event) => event.type === 'run.finished' && event.status === 'succeeded')
+  }
+
   /** Judges calls on a copy, as if each succeeded without a result before the next; reserves and records nothing (G5). */
   forecast(calls: readonly ProposedCall[]): EnforcementResult[] {
     const state = readState(this.#state.compiled, writeState(this.#state))
