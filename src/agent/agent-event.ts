@@ -1,6 +1,7 @@
 import type { RunEvent } from '../run/event.ts'
 import type { JsonObject } from '../shared/json.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
+import type { CallOutcome } from '../tool/run-call.ts'
 import type { ProposedToolCall } from './model-turn.ts'
 
 /** What an agent adds to the record of its run: enough to ask the next question again, word for word. */
@@ -21,6 +22,7 @@ export type AgentFact = { readonly at: number } & (
       readonly number: number
       readonly id: string
       readonly tool: string
+      readonly status: CallOutcome['status']
       readonly output: ShownOutput
     }
   | { readonly type: 'agent.reminded'; readonly text: string }

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import type { Journal } from '../journal/journal.ts'
+import type { Journal, JournalEntry } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEnd } from '../run/event.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
@@ -8,7 +8,6 @@ import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { AgentHook } from './hook.ts'
 import type { PriceTable } from './price-table.ts'
-import type { JournalEntry } from '../journal/journal.ts'
 
 /** How much a run may spend. */
 export interface AgentBudget {
@@ -41,7 +40,7 @@ export interface AgentOptions {
   readonly maxRetries?: number
   /** After how many turns in a row without anything done the run is given up. Default 5. */
   readonly maxIdleTurns?: number
-  /** The most characters of a result that the model is shown. Default 65,536. */
+  /** The most bytes of a result that the model is shown, where its tool says nothing else. Default 65,536. */
   readonly maxResultBytes?: number
   /** Where runs are written down. Default: in memory. */
   readonly journal?: Journal
@@ -62,6 +61,8 @@ export interface ResumeOptions {
   readonly signal?: AbortSignal
   /** What became of calls that were in flight, by call id, where somebody knows. */
   readonly settle?: Readonly<Record<string, Omit<RecordedOutcome, 'callId'>>>
+  /** The steps that are begun anew: failed, escalated or undecided ones. */
+  readonly retry?: readonly string[]
 }
 
 /** A run put down: its record, from which it can be taken up. */

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { LanguageModel } from 'ai'
-import type { Journal } from '../journal/journal.ts'
+import type { Journal, JournalEntry } from '../journal/journal.ts'
 import { Playbook } from '../playbook/playbook.ts'
+import type { RunEvent } from '../run/event.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { messageOf } from '../shared/message-of.ts'
 import { controlToolNames } from '../tool/control-tool.ts'
 import { matchTools } from '../tool/match-tools.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
@@ -12,12 +14,15 @@ import type { AgentEvent } from './agent-event.ts'
 import type { AgentOptions, AgentResult, AgentSnapshot, ResumeOptions, RunOptions } from './agent-options.ts'
 import { AgentRun } from './agent-run.ts'
 import { EventQueue } from './event-queue.ts'
-import type { AgentHook } from './hook.ts'
+import { checkOptions } from './check-options.ts'
+import { runOnStep, type AgentHook, type StepEvent } from './hook.ts'
 import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
 import { checkBudget, priceOf } from './price-table.ts'
 import { modelIdOf, resolveModel } from './resolve-model.ts'
 import { readRecord } from './read-record.ts'
+import type { RunSetup } from './run-setup.ts'
 import { Spending } from './spending.ts'
+import { takeUp } from './take-up.ts'
 
 /** Without a playbook every tool may be used, and nothing is asked for: the gate, the limits and the record stay. */
 const free = new Playbook({ id: 'free', name: 'No playbook', allowExtraTools: true })
@@ -38,6 +43,7 @@ export class Agent {
 
   /** Throws `usage` for two playbooks or a tool with a reserved name, `unknown_tool` if the playbook names a tool it is not given. */
   constructor(options: AgentOptions) {
+    checkOptions(options)
     this.#options = options
     this.#enforcement = enforcementOf(options)
     this.playbook = this.#enforcement.playbook === free ? null : this.#enforcement.playbook
@@ -70,30 +76,44 @@ export class Agent {
     return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
   }
 
-  /** Takes an interrupted run up where its record ends: the model's last turn is continued, not asked again. */
+  /**
+   * Takes an interrupted run up where its record ends: the model's last turn is continued, not asked again. A run that has
+   * ended stays as it ended. Throws `invalid_snapshot` for what is no run, `playbook_mismatch` for one of another playbook.
+   */
   async resume(snapshot: AgentSnapshot | string, options: ResumeOptions = {}): Promise<AgentResult> {
     const run = typeof snapshot === 'string' ? snapshot : snapshot.run
-    const known = (await this.#journal?.read(run)) ?? []
-    const entries = known.length > 0 || typeof snapshot === 'string' ? known : snapshot.entries
+    const entries = await this.#read(run, typeof snapshot === 'string' ? [] : snapshot.entries)
     const recorded = readRecord(entries)
-    if (known.length === 0) await this.#journal?.append(run, entries, { ...this.#author(), expectedSeq: 0 })
-    const record = new RunRecord(run, this.#journal, this.#author(), entries)
-    const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
-      tools: this.#tools,
-      recordViolations: this.#enforcement.recordViolations,
-      onEvents: (events) => record.write(events),
-    })
     const { model, spending } = await this.#prepare()
     spending.promptTokens = recorded.promptTokens
     spending.completionTokens = recorded.completionTokens
-    settleInterrupted(enforcer, options)
-    const work = new AgentRun(
-      this.#setup(model, enforcer, record, spending, options.signal, null),
-      recorded.messages,
-      recorded.turn,
-      recorded.turns,
+    const record = new RunRecord(run, this.#journal, this.#author(), entries)
+    const trouble: RunSetup['trouble'] = { reason: null }
+    const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
+      tools: this.#tools,
+      recordViolations: this.#enforcement.recordViolations,
+      onEvents: (events) => this.#note(events, record, trouble, null),
+    })
+    const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, null)
+    return await namingRun(run, async () => {
+      const notice = enforcer.status === null ? takeUp(enforcer, recorded, options) : null
+      return await this.#finish(new AgentRun(setup, recorded), setup, notice)
+    })
+  }
+
+  /** What is known of a run: the journal's word where it has one, else the snapshot's, which is then written down. */
+  async #read(run: string, given: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
+    const known = (await this.#journal?.read(run)) ?? []
+    if (known.length === 0) {
+      if (given.length > 0) await this.#journal?.append(run, given, { ...this.#author(), expectedSeq: 0 })
+      return given
+    }
+    if (given.length <= known.length) return known
+    throw new LockstepError(
+      'journal_conflict',
+      `The snapshot of run ${run} has ${given.length} entries, and the journal only ${known.length}.`,
+      { consequence: 'pause', hint: 'Find out which of the two is true before the run goes on.' },
     )
-    return await this.#finish(work, enforcer, record, spending)
   }
 
   async #start(
@@ -103,24 +123,36 @@ export class Agent {
   ): Promise<AgentResult> {
     const { model, spending } = await this.#prepare()
     const record = new RunRecord(options.run ?? `r_${randomUUID()}`, this.#journal, this.#author())
+    const trouble: RunSetup['trouble'] = { reason: null }
     const enforcer = PlaybookEnforcer.fromPlaybook(this.#enforcement.playbook, {
+      run: record.run,
       tools: this.#tools,
       blockViolations: this.#enforcement.blockViolations,
       recordViolations: this.#enforcement.recordViolations,
       ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
-      onEvents: (events) => {
-        for (const event of events) {
-          onEvent?.(event)
-          if (event.type.startsWith('step.')) for (const hook of this.hooks) hook.onStep?.(event as never)
-        }
-        return record.write(events)
-      },
+      onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
-    const setup = this.#setup(model, enforcer, record, spending, options.signal, onEvent)
-    const work = new AgentRun(setup, [], null, 0)
-    await enforcer.written()
-    await work.prompt(prompt)
-    return await this.#finish(work, enforcer, record, spending)
+    const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
+    return await namingRun(record.run, async () => {
+      const work = new AgentRun(setup)
+      await work.prompt(prompt)
+      return await this.#finish(work, setup, null)
+    })
+  }
+
+  /** Tells everybody of what happened, and writes it down. */
+  #note(
+    events: readonly RunEvent[],
+    record: RunRecord,
+    trouble: RunSetup['trouble'],
+    onEvent: ((event: AgentEvent) => void) | null,
+  ): Promise<void> {
+    const writing = record.write(events)
+    for (const event of events) {
+      onEvent?.(event)
+      if (isStepEvent(event)) runOnStep(this.hooks, event, (reason) => (trouble.reason ??= reason))
+    }
+    return writing
   }
 
   async #prepare(): Promise<{ model: LanguageModel; spending: Spending }> {
@@ -136,15 +168,17 @@ export class Agent {
     enforcer: PlaybookEnforcer,
     record: RunRecord,
     spending: Spending,
+    trouble: RunSetup['trouble'],
     signal: AbortSignal | undefined,
     onEvent: ((event: AgentEvent) => void) | null,
-  ): ConstructorParameters<typeof AgentRun>[0] {
+  ): RunSetup {
     const options = this.#options
     return {
       model,
       enforcer,
       record,
       spending,
+      trouble,
       onEvent,
       hooks: this.hooks,
       systemPrompt: options.systemPrompt ?? '',
@@ -158,13 +192,9 @@ export class Agent {
     }
   }
 
-  async #finish(
-    work: AgentRun,
-    enforcer: PlaybookEnforcer,
-    record: RunRecord,
-    spending: Spending,
-  ): Promise<AgentResult> {
-    const reason = await work.work()
+  async #finish(work: AgentRun, setup: RunSetup, notice: string | null): Promise<AgentResult> {
+    const { enforcer, record, spending } = setup
+    const reason = await work.work(notice)
     await enforcer.written()
     return {
       run: record.run,
@@ -205,13 +235,21 @@ function enforcementOf(options: AgentOptions): PlaybookEnforcerHook {
   return first ?? new PlaybookEnforcerHook({ playbook: free })
 }
 
-/** Calls that were in flight when the run was interrupted: settled as the host says, else of unknown outcome. */
-function settleInterrupted(enforcer: PlaybookEnforcer, options: ResumeOptions): void {
-  // Settling takes a ticket out of the set that is walked, which a set allows.
-  for (const ticket of enforcer.gate.state.openTickets) {
-    const settled = options.settle?.[ticket.callId]
-    const read = enforcer.gate.tools?.get(ticket.tool)?.risk === 'read'
-    const interrupted = { outcome: read ? 'failed' : 'unknown', error: 'the run was interrupted' } as const
-    enforcer.recordToolCall(ticket.tool, { ...(settled ?? interrupted), callId: ticket.callId })
+function isStepEvent(event: RunEvent): event is StepEvent {
+  return event.type.startsWith('step.')
+}
+
+/** Names the run in the error if its record breaks, so that it can be found and taken up. */
+async function namingRun<Value>(run: string, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!LockstepError.isInstance(error) || error.code !== 'record_failed') throw error
+    const { cause } = error
+    throw new LockstepError(
+      'record_failed',
+      `Run ${run} could not be written down, so nothing more is let through: ${messageOf(cause)}`,
+      { cause, consequence: 'pause', hint: `Mend the journal (see the cause), then resume('${run}').` },
+    )
   }
 }

@@ -1,5 +1,6 @@
 import type { JSONSchema7, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import type { Json, JsonObject } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
 import { toJson } from '../shared/to-json.ts'
 import type { OfferedTool } from '../tool/tool.ts'
@@ -22,6 +23,13 @@ export interface ProposedToolCall {
   readonly id: string
   readonly tool: string
   readonly arguments: Json
+}
+
+type SdkToolCall = {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: unknown
+  readonly providerExecuted?: boolean | undefined
 }
 
 /** What a model answered. */
@@ -69,25 +77,44 @@ export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
 
 function readTurn(result: {
   readonly text: string
-  readonly toolCalls: readonly { toolCallId: string; toolName: string; input: unknown }[]
+  readonly toolCalls: readonly SdkToolCall[]
   readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined }
   readonly responseMessages: readonly ModelMessage[]
 }): ModelTurn {
-  const message = result.responseMessages.find(({ role }) => role === 'assistant') ?? {
-    role: 'assistant',
-    content: result.text,
+  const elsewhere = result.toolCalls.find((call) => call.providerExecuted === true)
+  if (elsewhere !== undefined) {
+    throw new LockstepError(
+      'provider_executed_tool',
+      `The model's service ran '${elsewhere.toolName}' by itself, around the gate.`,
+      { hint: 'Use the model without tools of its own; give the agent a tool that does the same.' },
+    )
   }
   return {
     text: result.text,
-    calls: result.toolCalls.map((call) => ({
+    // Calls are told apart by their ids, so of two with one id the SDK knows only the first.
+    calls: uniqueById(result.toolCalls).map((call) => ({
       id: call.toolCallId,
       tool: call.toolName,
       arguments: asJson(call.input),
     })),
-    message: JSON.parse(JSON.stringify(message)) as JsonObject,
+    message: messageOf(result.text, result.responseMessages),
     promptTokens: result.usage.inputTokens ?? 0,
     completionTokens: result.usage.outputTokens ?? 0,
   }
+}
+
+function messageOf(text: string, messages: readonly ModelMessage[]): JsonObject {
+  const message = messages.find(({ role }) => role === 'assistant') ?? { role: 'assistant', content: text }
+  if (typeof message.content === 'string') return { role: 'assistant', content: message.content }
+  const calls = uniqueById(message.content.filter((part) => part.type === 'tool-call'))
+  const content = message.content.filter((part) => part.type !== 'tool-call' || calls.includes(part))
+  return JSON.parse(JSON.stringify({ ...message, content })) as JsonObject
+}
+
+function uniqueById<Call extends { readonly toolCallId: string }>(calls: readonly Call[]): Call[] {
+  return calls.filter(
+    (call, index) => index === calls.findIndex(({ toolCallId }) => toolCallId === call.toolCallId),
+  )
 }
 
 function asJson(value: unknown): Json {

@@ -6,34 +6,27 @@ import type { OfferedTool, Tool } from '../tool/tool.ts'
 
 /**
  * The tools a model is told of: those that could be called now (G10), so the list changes only when a step does; or all of them,
- * always, where `offer` says so.
+ * always, where `offer` says so. Once every step is done it is told of one move that will be refused, because services turn a
+ * conversation with calls in it away when no tool comes with it.
  */
 export function offeredTools(state: RunState, tools: Iterable<Tool>, offer: 'legal' | 'all'): OfferedTool[] {
   const all = offer === 'all' || !state.enforced
-  const known = [...tools]
-  const legal = new Set(
-    legalTools(
-      state,
-      known.map(({ name }) => name),
-    ),
-  )
+  const offered = [...tools].filter(({ name }) => all || isLegal(state, name))
   const control = state.compiled.steps.length === 0 ? [] : controlTools(dueStep(state), all)
-  return [...known.filter(({ name }) => all || legal.has(name)), ...control].map(
-    ({ name, description, input }) => ({
-      name,
-      description,
-      input,
-    }),
-  )
+  const some = [...offered, ...control]
+  const list =
+    some.length > 0 || state.compiled.steps.length === 0 ? some : controlTools(null, true).slice(0, 1)
+  return list.map(({ name, description, input }) => ({ name, description, input }))
 }
 
 /** The names among these that could be called now, caps and arguments aside, and the control tools that apply. */
 export function legalTools(state: RunState, names: readonly string[]): string[] {
   const control = state.compiled.steps.length === 0 ? [] : controlTools(dueStep(state), false)
-  return [
-    ...names.filter((name) => typeof findOwner(state, name) !== 'string'),
-    ...control.map(({ name }) => name),
-  ]
+  return [...names.filter((name) => isLegal(state, name)), ...control.map(({ name }) => name)]
+}
+
+function isLegal(state: RunState, tool: string): boolean {
+  return typeof findOwner(state, tool) !== 'string'
 }
 
 function dueStep(state: RunState): CompiledStep | null {

@@ -1,14 +1,25 @@
 import type { ModelMessage } from 'ai'
 import type { JournalEntry } from '../journal/journal.ts'
-import type { RunEvent } from '../run/event.ts'
+import type { EventOf, RunEvent } from '../run/event.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
+import type { CallOutcome } from '../tool/run-call.ts'
 import type { AgentFact } from './agent-event.ts'
 
-/** A turn of the model that has not been answered in full. */
+/** A move of a step that was made on the model's word. */
+export type RecordedMove = EventOf<'step.completed' | 'step.skipped' | 'step.failed' | 'step.refused'>
+
+/** A turn of the model that has not been answered in full, and what its record says of it already. */
 export interface OpenTurn {
   readonly fact: Extract<AgentFact, { type: 'model.answered' }>
-  readonly returned: Map<string, ShownOutput>
+  /** What the model is shown of each call that is over, by the model's id of the call. */
+  readonly returned: Map<string, { readonly status: CallOutcome['status']; readonly output: ShownOutput }>
+  /** Refusals by the call's id in the run, where nothing was shown yet. */
+  readonly denied: Map<string, EventOf<'tool.denied'>>
+  /** The move of a step that nobody was told of yet. */
+  move: RecordedMove | null
+  /** The final answer was sent back, and the model does not know yet. */
+  sentBack: EventOf<'finish.refused'> | null
 }
 
 /** What the entries of a run say: its events, the conversation, and the turn that was cut off, if one was. */
@@ -19,6 +30,7 @@ export interface RecordedRun {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly turns: number
+  readonly lastText: string
 }
 
 const agentTypes: ReadonlySet<string> = new Set<AgentFact['type']>([
@@ -33,15 +45,24 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
   if (entries[0]?.type !== 'run.started') {
     throw new LockstepError('invalid_snapshot', 'These entries do not begin a run.')
   }
+  if (!entries.some(({ type }) => type === 'agent.prompted')) {
+    throw new LockstepError(
+      'invalid_snapshot',
+      'The run was interrupted before its task was written down, so it did nothing.',
+      { hint: 'Start it anew.' },
+    )
+  }
   const events: RunEvent[] = []
   const messages: ModelMessage[] = []
   let turn: OpenTurn | null = null
+  let lastText = ''
   let turns = 0
   const usage = { promptTokens: 0, completionTokens: 0 }
   for (const { type, at, data } of entries) {
     const event = { ...data, type, at } as unknown as RunEvent | AgentFact
     if (!agentTypes.has(type)) {
       events.push(event as RunEvent)
+      if (turn !== null) note(turn, event as RunEvent)
       continue
     }
     const fact = event as AgentFact
@@ -53,21 +74,53 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
         break
       case 'model.answered':
         turns++
+        lastText = fact.text
         usage.promptTokens += fact.promptTokens
         usage.completionTokens += fact.completionTokens
-        messages.push(fact.message as unknown as ModelMessage)
-        turn = { fact, returned: new Map() }
+        if (!isEmpty(fact)) messages.push(fact.message as unknown as ModelMessage)
+        turn = openTurn(fact)
         break
       case 'tool.returned':
-        turn?.returned.set(fact.id, fact.output)
-        if (turn !== null && turn.returned.size === turn.fact.calls.length) {
+        if (turn === null) break
+        turn.returned.set(fact.id, fact)
+        turn.move = null
+        if (turn.returned.size === turn.fact.calls.length) {
           messages.push(toolMessage(turn))
           turn = null
         }
         break
     }
   }
-  return { events, messages, turn, turns, ...usage }
+  return { events, messages, turn, turns, lastText, ...usage }
+}
+
+/** A turn of which nothing is answered. */
+export function openTurn(fact: OpenTurn['fact']): OpenTurn {
+  return { fact, returned: new Map(), denied: new Map(), move: null, sentBack: null }
+}
+
+/** Says whether the model said nothing at all; services do not take such an answer back as history. */
+export function isEmpty(fact: Pick<OpenTurn['fact'], 'text' | 'calls'>): boolean {
+  return fact.text.trim() === '' && fact.calls.length === 0
+}
+
+/** Remembers what a resumed turn must not do twice. */
+function note(turn: OpenTurn, event: RunEvent): void {
+  switch (event.type) {
+    case 'tool.denied':
+      if (event.callId !== null && event.blocked) turn.denied.set(event.callId, event)
+      break
+    case 'finish.refused':
+      turn.sentBack = event
+      break
+    case 'step.completed':
+    case 'step.skipped':
+    case 'step.failed':
+    case 'step.refused':
+      if (event.by === 'model') turn.move = event
+      break
+    default:
+  }
 }
 
 /** The results of a turn's calls as the next question repeats them. */
@@ -78,7 +131,7 @@ export function toolMessage(turn: OpenTurn): ModelMessage {
       type: 'tool-result' as const,
       toolCallId: call.id,
       toolName: call.tool,
-      output: turn.returned.get(call.id)! as never,
+      output: turn.returned.get(call.id)!.output as never,
     })),
   }
 }

@@ -35,8 +35,6 @@ export interface CallToRun {
   /** Seconds after which the call is given up; the registered tool's if there is one, else none. */
   readonly timeoutSeconds?: number
   readonly signal?: AbortSignal
-  /** What the tool is told as its key, where ids of calls are not unique beyond the run; the call's id if it is not given. */
-  readonly idempotencyKey?: string
   /** Why something outside the playbook forbids the call; it is then refused and recorded as `vetoed`. */
   readonly veto?: string
 }

@@ -1,0 +1,37 @@
+import type { LanguageModel } from 'ai'
+import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import { recordFailure } from '../tool/record-failure.ts'
+import type { RunRecord } from '../tool/run-record.ts'
+import type { AgentEvent, AgentFact } from './agent-event.ts'
+import type { AgentHook } from './hook.ts'
+import type { Spending } from './spending.ts'
+
+/** What one run of an agent works with. */
+export interface RunSetup {
+  readonly model: LanguageModel
+  readonly enforcer: PlaybookEnforcer
+  readonly record: RunRecord
+  readonly hooks: readonly AgentHook[]
+  readonly systemPrompt: string
+  readonly maxIterations: number
+  readonly maxTokens: number | null
+  readonly maxRetries: number
+  readonly maxIdleTurns: number
+  readonly maxResultBytes: number
+  readonly offer: 'legal' | 'all'
+  readonly signal: AbortSignal
+  readonly spending: Spending
+  /** Why a hook that listens to steps lets nothing more through; null while none of them failed. */
+  readonly trouble: { reason: string | null }
+  /** Hears of everything; null where nobody listens, and then the model need not stream. */
+  readonly onEvent: ((event: AgentEvent) => void) | null
+}
+
+/** Writes a fact down after everything that led to it. Throws `record_failed` if it cannot be. */
+export async function writeFact(setup: RunSetup, fact: AgentFact): Promise<void> {
+  setup.onEvent?.(fact)
+  await setup.enforcer.written()
+  await setup.record.write([fact]).catch((cause: unknown) => {
+    throw recordFailure(cause)
+  })
+}
