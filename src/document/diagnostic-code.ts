@@ -32,6 +32,7 @@ export const diagnosticCodes = [
   'cap_too_low',
   'unexpected_arguments',
   'unmatched_rule',
+  'open_dispatcher',
   'no_effect',
   'invalid_expression',
   'unknown_input',

@@ -11,6 +11,8 @@ export type CheckContext = {
   readonly wording: Wording
   /** The tools that exist, when that is known. */
   readonly tools: ReadonlySet<string> | null
+  /** The tools that are known to do whatever their arguments say. */
+  readonly dispatchers: ReadonlySet<string>
   /** The nearest known name as a suggestion, as long as looking for it is affordable. */
   readonly didYouMean: Suggester
   /** Whether a step is judged without the playbook it will belong to. */

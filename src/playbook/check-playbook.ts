@@ -9,6 +9,7 @@ import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import type { Json } from '../shared/json.ts'
 import { checkConditions } from './check-conditions.ts'
 import { type CheckContext, createSuggester } from './check-context.ts'
+import { checkDispatchers } from './check-dispatchers.ts'
 import { checkInputs } from './check-inputs.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkOrder } from './check-order.ts'
@@ -25,6 +26,8 @@ import { writeOutPlaybook, writeOutStep } from './write-out.ts'
 export type CheckOptions = {
   /** The tools that exist; when given, a step may expect no others. */
   readonly tools?: readonly string[] | undefined
+  /** Tools that do whatever their arguments say, besides those whose name says so. */
+  readonly dispatchers?: readonly string[] | undefined
 }
 
 const checks: readonly ((context: CheckContext) => void)[] = [
@@ -32,6 +35,7 @@ const checks: readonly ((context: CheckContext) => void)[] = [
   checkOrder,
   checkInputs,
   checkTools,
+  checkDispatchers,
   checkSchemas,
   checkConditions,
 ]
@@ -41,7 +45,7 @@ export function checkPlaybook(
   value: Json,
   options: CheckOptions & { readonly spelling?: Spelling; readonly alone?: boolean } = {},
 ): { file: CheckedPlaybookFile | null; problems: readonly Problem[] } {
-  const { spelling = 'file', alone = false, tools } = options
+  const { spelling = 'file', alone = false, tools, dispatchers = [] } = options
   const problems: Problem[] = []
   const report = reportInto(problems)
   const wording = new Wording(value, spelling)
@@ -54,6 +58,7 @@ export function checkPlaybook(
       wording,
       alone,
       tools: tools === undefined ? null : new Set(tools),
+      dispatchers: new Set(dispatchers),
       didYouMean: createSuggester(),
     }
     for (const check of checks) check(context)

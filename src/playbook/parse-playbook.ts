@@ -19,7 +19,10 @@ export function parsePlaybook(
   const { document, diagnostics } = parseDocument(text, options)
   const value = document.value()
   if (value === undefined) return { playbook: null, diagnostics, document }
-  const { file, problems } = checkPlaybook(value, { tools: options.tools })
+  const { file, problems } = checkPlaybook(value, {
+    tools: options.tools,
+    dispatchers: options.dispatchers,
+  })
   const all = inOrder([...diagnostics, ...problems.map((problem) => document.locate(problem))])
   const playable = file !== null && diagnostics.length === 0
   return { playbook: playable ? new Playbook(new CheckedPlaybook(file)) : null, diagnostics: all, document }
