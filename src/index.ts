@@ -37,6 +37,24 @@ export {
 export { ToolFailure } from './tool/tool-failure.ts'
 export { ToolRegistry } from './tool/tool-registry.ts'
 
+export { Agent, type AgentStream } from './agent/agent.ts'
+export type {
+  AgentBudget,
+  AgentMetrics,
+  AgentOptions,
+  AgentResult,
+  AgentSnapshot,
+  ResumeOptions,
+  RunOptions,
+} from './agent/agent-options.ts'
+export type { AgentEvent } from './agent/agent-event.ts'
+export { guard, type Guard, type GuardOptions } from './agent/guard.ts'
+export type { AgentHook, HookedCall } from './agent/hook.ts'
+export { PlaybookEnforcerHook, type PlaybookEnforcerHookOptions } from './agent/playbook-enforcer-hook.ts'
+export type { Price, PriceTable } from './agent/price-table.ts'
+export { FileJournal } from './journal/file/file-journal.ts'
+export type { AppendOptions, Journal, JournalEntry, JournalFact } from './journal/journal.ts'
+
 export { compilePlaybook, type CompiledPlaybook } from './playbook/compile-playbook.ts'
 export { advance } from './run/advance.ts'
 export { decide } from './run/decide.ts'
