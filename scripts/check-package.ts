@@ -23,6 +23,7 @@ try {
   checkPackedFiles(join(consumer, 'node_modules/lockstep'))
   runBinary(consumer)
   importLibrary(consumer)
+  runReadme(consumer)
   typeCheck(consumer)
   process.stdout.write('The packed package installs offline, runs, imports and type-checks.\n')
 } finally {
@@ -68,6 +69,23 @@ function runBinary(consumer: string): void {
 function importLibrary(consumer: string): void {
   writeFileSync(join(consumer, 'consumer.ts'), consumerProgram)
   run('node', ['consumer.ts'], { cwd: consumer, silent: true })
+}
+
+/** Pastes the README's first program into the project, and compares what it prints with what the README says it prints. */
+function runReadme(consumer: string): void {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const [, program, printed] = /```js\n(.*?)```\n\nIt prints\n\n```\n(.*?)```/s.exec(readme) ?? []
+  if (program === undefined || printed === undefined)
+    throw new Error('the README has no first program and its output')
+  writeFileSync(join(consumer, 'first.mjs'), program)
+  const said = run('node', ['first.mjs'], { cwd: consumer, silent: true })
+  const trimmed = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+  if (trimmed(said) !== trimmed(printed)) throw new Error(`the README's first program prints:\n${said}`)
 }
 
 function typeCheck(consumer: string): void {
