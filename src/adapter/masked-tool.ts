@@ -1,5 +1,6 @@
+import type { JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
-import { toJson } from '../shared/to-json.ts'
+import { readResult } from '../tool/run-tool.ts'
 import { ToolFailure } from '../tool/tool-failure.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { SecretVault } from './secret-vault.ts'
@@ -12,16 +13,22 @@ export function maskTool(tool: Tool, vault: SecretVault): Tool {
     (work: Work): Work =>
     async (args, context) => {
       try {
-        const value = await work(args, context)
-        if (value === undefined) return undefined
-        const reading = toJson(value)
-        return reading.problem === null ? vault.maskJson(reading.value) : value
+        const result = readResult(await work(args, context))
+        return result === undefined ? undefined : vault.maskJson(result)
       } catch (error) {
         throw maskError(error, vault)
       }
     }
+  const { reconcile } = tool
   return Object.freeze({
     ...tool,
+    reconcile:
+      reconcile === null
+        ? null
+        : async (key: string, args: JsonObject) => {
+            const said = readResult(await reconcile(key, args))
+            return said === undefined ? undefined : vault.maskJson(said)
+          },
     execute: masked(tool.execute),
     dryRun: tool.dryRun === null ? null : masked(tool.dryRun),
   })

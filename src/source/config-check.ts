@@ -149,16 +149,19 @@ class ConfigReader {
     if (type !== undefined && (type === 'stdio') !== (command !== undefined)) {
       this.#report('conflicting_keys', [...path, 'type'], `\`type\` says ${type}, the other keys do not`)
     }
-    if (command !== undefined)
-      return { command, args: server.args, env, cwd: resolve(this.#folder, server.cwd ?? '.') }
-    if (url !== undefined && !URL.canParse(url)) {
-      this.#report(
-        'value_not_allowed',
-        [...path, 'url'],
-        `${this.#wording.place([...path, 'url'])} is no address`,
-      )
+    const settings = {
+      tools: server.tools,
+      ...(server.timeout_seconds === undefined ? {} : { timeoutSeconds: server.timeout_seconds }),
     }
-    return { url: url ?? '', headers }
+    if (command !== undefined) {
+      const cwd = resolve(this.#folder, server.cwd ?? '.')
+      return { ...settings, command, args: server.args, env, cwd }
+    }
+    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      const place = this.#wording.place([...path, 'url'])
+      this.#report('value_not_allowed', [...path, 'url'], `${place} must be an address: https://…`)
+    }
+    return { ...settings, url: url ?? '', headers }
   }
 
   #common(tool: HttpFile | ExecFile, path: DocumentPath): ToolConfig {

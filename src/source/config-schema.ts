@@ -102,9 +102,29 @@ const mcpServerSchema = z.strictObject(
     type: z
       .enum(['stdio', 'http', 'streamable-http'], { error: 'must be stdio, http or streamable-http' })
       .optional(),
+    timeout_seconds: seconds.optional().describe('How long a call may take.'),
+    tools: z
+      .record(
+        z.string(),
+        z.strictObject(
+          {
+            risk: z.enum(risks, { error: 'must be read, write or irreversible' }).optional(),
+            errors: z
+              .enum(['unknown', 'not_applied'], { error: 'must be unknown or not_applied' })
+              .optional()
+              .describe('What an error of the server means: nobody knows, or nothing was applied.'),
+          },
+          mapping,
+        ),
+        mapping,
+      )
+      .default({})
+      .describe('What you know about tools of the server, by their names there.'),
   },
   mapping,
 )
+
+const ruleOfServers = 'must be 1 to 64 ASCII letters, digits or _ . - and begin with a letter, a digit or _'
 
 /** The schema of a configuration file. */
 export const configSchema = z.strictObject(
@@ -121,7 +141,11 @@ export const configSchema = z.strictObject(
       )
       .default({ http: [], exec: [], modules: [] }),
     mcpServers: z
-      .record(name, mcpServerSchema, mapping)
+      .record(
+        z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/, { error: ruleOfServers }),
+        mcpServerSchema,
+        mapping,
+      )
       .default({})
       .describe('MCP servers, in the shape MCP clients use.'),
     dry_run: z

@@ -12,13 +12,15 @@ export type ConfigValue =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'secret'; readonly prefix: string; readonly reference: SecretReference }
 
+type ToolRisk = 'read' | 'write' | 'irreversible'
+
 /** What every declared tool says of itself. */
 export interface ToolConfig {
   readonly name: string
   readonly description: string
   readonly input: JsonSchema | null
   /** Null where nothing is declared, which counts as irreversible. */
-  readonly risk: 'read' | 'write' | 'irreversible' | null
+  readonly risk: ToolRisk | null
   readonly timeoutSeconds: number
   readonly maxResultBytes: number
 }
@@ -45,15 +47,28 @@ export interface ExecToolConfig extends ToolConfig {
   readonly exitCodesWithoutEffect: readonly number[]
 }
 
+/** What is known about the tools of an MCP server, whatever the server says. */
+interface McpServerSettings {
+  readonly timeoutSeconds?: number
+  readonly tools: Readonly<
+    Record<
+      string,
+      { readonly risk?: ToolRisk | undefined; readonly errors?: 'unknown' | 'not_applied' | undefined }
+    >
+  >
+}
+
 /** An MCP server that is started, or one that is called. */
-export type McpServerConfig =
-  | {
-      readonly command: string
-      readonly args: readonly string[]
-      readonly env: Readonly<Record<string, ConfigValue>>
-      readonly cwd: string
-    }
-  | { readonly url: string; readonly headers: Readonly<Record<string, ConfigValue>> }
+export type McpServerConfig = McpServerSettings &
+  (
+    | {
+        readonly command: string
+        readonly args: readonly string[]
+        readonly env: Readonly<Record<string, ConfigValue>>
+        readonly cwd: string
+      }
+    | { readonly url: string; readonly headers: Readonly<Record<string, ConfigValue>> }
+  )
 
 /** A configuration that was checked: paths absolute, defaults filled in, secrets as references. */
 export interface Config {

@@ -1,0 +1,32 @@
+import { readResult } from './run-tool.ts'
+import type { Tool } from './tool.ts'
+
+/** What marks a result that came of no call. */
+export const dryRunNote = 'This was a dry run: nothing was changed, and there is no real result.'
+
+/**
+ * The tool without its effect: a call is shown as it would be made and is not made. It counts as succeeded, so that the run can go on,
+ * and its result says what it is. With `callReads`, a tool that only reads is really called.
+ */
+export function dryRunTool(tool: Tool, { callReads }: { readonly callReads: boolean }): Tool {
+  if (callReads && tool.risk === 'read') return tool
+  const { dryRun } = tool
+  const execute: Tool['execute'] = async (args, context) => {
+    const would =
+      dryRun === null ? { tool: tool.name, arguments: args } : readResult(await dryRun(args, context))
+    return { dry_run: true, note: dryRunNote, would: would ?? null }
+  }
+  // Asking what became of a call that was never made would reach outside.
+  return Object.freeze({ ...tool, execute, reconcile: null, cancel: null })
+}
+
+/** Says whether a result came of no call. */
+export function isDryRunResult(result: unknown): result is { readonly would: unknown } {
+  return (
+    typeof result === 'object' &&
+    result !== null &&
+    'dry_run' in result &&
+    result.dry_run === true &&
+    'would' in result
+  )
+}
