@@ -123,7 +123,11 @@ describe('what a call must pass, in this order', () => {
 
   it('G1: a call whose step is overdue is refused by the machine itself, before time has been let pass', () => {
     const compiled = compilePlaybook(playbookOf([step('a', { timeoutSeconds: 10 })]))
-    const { state } = startRun(compiled, { run: 'r', inputs: {}, enforced: true, finishAttempts: 2 }, { now: 0 })
+    const { state } = startRun(
+      compiled,
+      { run: 'r', inputs: {}, enforced: true, finishAttempts: 2 },
+      { now: 0 },
+    )
     const call = { type: 'call', callId: null, tool: 'a', args: null } as const
     expect(decide(state, call, { now: 9_999 })[0]?.type).toBe('tool.admitted')
     expect(decide(state, call, { now: 10_000 })).toEqual([expect.objectContaining({ code: 'timeout' })])
@@ -279,7 +283,11 @@ describe('a throw on the way', () => {
     const compiled = compilePlaybook(
       playbookOf([step('a')], { rules: [{ tool: 'a', require: 'count("a") == 0' }] }),
     )
-    const { state } = startRun(compiled, { run: 'r', inputs: {}, enforced: true, finishAttempts: 2 }, { now: 0 })
+    const { state } = startRun(
+      compiled,
+      { run: 'r', inputs: {}, enforced: true, finishAttempts: 2 },
+      { now: 0 },
+    )
     const broken = {
       ...state,
       get past(): never {
@@ -297,7 +305,11 @@ describe('a throw on the way', () => {
     const compiled = compilePlaybook(
       playbookOf([step('a')], { rules: [{ tool: 'a', require: 'count("a") == 0' }] }),
     )
-    const { state } = startRun(compiled, { run: 'r', inputs: {}, enforced: false, finishAttempts: 2 }, { now: 0 })
+    const { state } = startRun(
+      compiled,
+      { run: 'r', inputs: {}, enforced: false, finishAttempts: 2 },
+      { now: 0 },
+    )
     const broken = {
       ...state,
       get past(): never {

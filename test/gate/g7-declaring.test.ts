@@ -9,7 +9,11 @@ import { admit, enforce, make, phase, playbookOf, refusal, statuses, step } from
 /** A run whose requests the test makes itself: the model's declarations have no other door yet. */
 function run(steps: readonly PlaybookStepDefinition[]) {
   const compiled = compilePlaybook(playbookOf(steps))
-  const { state } = startRun(compiled, { run: 'r', inputs: {}, enforced: true, finishAttempts: 2 }, { now: 0 })
+  const { state } = startRun(
+    compiled,
+    { run: 'r', inputs: {}, enforced: true, finishAttempts: 2 },
+    { now: 0 },
+  )
   let now = 0
   const ask = (request: RunRequest): readonly RunEvent[] => perform(state, request, { now }).answer
   return {
