@@ -88,7 +88,7 @@ describe('the naive gate', { timeout: patience }, () => {
         for (const { violationType } of pair.enforcer.violations) seen.add(violationType)
       }
     }
-    expect(accepted / runs.length).toBeGreaterThan(0.9)
+    expect(accepted / runs.length).toBeGreaterThan(0.8)
     // Time is noticed before any call is judged, so a late call meets what came of it; a throw has a test of its own below.
     const elsewhere = ['timeout', 'gate_error', 'max_iterations']
     expect([...seen, ...elsewhere].toSorted()).toEqual(denialCodes.toSorted())

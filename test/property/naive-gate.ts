@@ -6,64 +6,22 @@
 import type { Json, JsonObject } from '../../src/shared/json.ts'
 import type { Template, View } from './condition-template.ts'
 import type { Before, NaiveOptions, NaivePlaybook, NaiveStep } from './naive-playbook.ts'
-
-export type Status = 'pending' | 'in_progress' | 'completed' | 'skipped' | 'failed'
-export type Phase = 'waiting' | 'open' | 'lingering' | 'closed' | 'undecided' | 'escalated'
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not_executed'
-
-/** Where a step stands. */
-export interface Standing {
-  status: Status
-  phase: Phase
-  visit: number
-  result: string | null
-  /** Its time counts. */
-  active: boolean
-  spent: number
-  outOfOrder: boolean
-}
-
-/** A permission for one call. */
-export interface Call {
-  readonly id: string
-  readonly tool: string
-  readonly args: JsonObject | null
-  readonly step: number | null
-  readonly visit: number
-  readonly extra: boolean
-  state: 'open' | Outcome
-  settled: number
-  result: Json | undefined
-}
-
-/** A proposed call; `args` is undefined where it carried none. */
-export interface Proposal {
-  readonly tool: string
-  readonly callId?: string
-  readonly args?: unknown
-  /** Why something outside the playbook forbids it. */
-  readonly veto?: string
-}
+import {
+  type Call,
+  freshStanding,
+  isOpen,
+  type NaiveState,
+  type Outcome,
+  type Phase,
+  type Proposal,
+  type Status,
+} from './naive-state.ts'
 
 interface Verdict {
   readonly code: string | null
   readonly owner: number | null
   readonly passed: readonly number[]
 }
-
-/** Everything of a run that changes. */
-export interface NaiveState {
-  now: number
-  ended: 'succeeded' | 'incomplete' | 'failed' | null
-  iterations: number
-  finishRefusals: number
-  settlements: number
-  steps: Standing[]
-  calls: Call[]
-  violations: { code: string; blocked: boolean }[]
-}
-
-const isOpen = (call: Call) => call.state === 'open' || call.state === 'unknown'
 
 /** One run, judged the slow way. */
 export class NaiveGate {
@@ -149,7 +107,8 @@ export class NaiveGate {
   passTime(now: number): void {
     const ticking = !this.stopped && !this.paused && this.state.ended === null
     for (const [index, standing] of this.state.steps.entries()) {
-      if (ticking && standing.active && !this.isDone(index)) standing.spent += now - this.state.now
+      if (ticking && standing.active && !this.isDone(index) && !this.heldBack(index))
+        standing.spent += now - this.state.now
     }
     this.state.now = now
     this.settleDown()
@@ -197,7 +156,7 @@ export class NaiveGate {
     const standing = this.state.steps[index]!
     const phases = by === 'host' ? ['open', 'undecided', 'escalated'] : ['open']
     if (this.state.ended !== null || !phases.includes(standing.phase)) return false
-    if (this.#openCalls(index) > 0 || !this.beforeIsMet(index) || !this.#validationHolds(index)) return false
+    if (this.#openCalls(index) > 0 || !this.#canBeCalled(index) || !this.#validationHolds(index)) return false
     if (by === 'model' && !this.#onlyDeclarationMissing(index)) return false
     standing.result = result
     this.#close(index, 'completed')
@@ -209,7 +168,7 @@ export class NaiveGate {
     const { phase } = this.state.steps[index]!
     if (this.state.ended !== null || this.playbook.steps[index]!.required) return false
     if (!['open', 'undecided', 'escalated'].includes(phase) || this.#openCalls(index) > 0) return false
-    if (!this.beforeIsMet(index)) return false
+    if (!this.#canBeCalled(index)) return false
     this.#close(index, 'skipped')
     this.settleDown()
     return true
@@ -230,7 +189,7 @@ export class NaiveGate {
     const begun = this.state.steps.some(
       (later, at) => this.comesBefore(index, at) && later.status !== 'pending',
     )
-    if (begun) return false
+    if (this.met(index) && begun) return false
     const again = freshStanding(visit + 1)
     this.state.steps[index] = again
     if (phase !== 'undecided') this.#open(index)
@@ -269,7 +228,7 @@ export class NaiveGate {
     }
     const left = playbook.steps.flatMap((step, index) => (step.required && !this.met(index) ? [index] : []))
     const last = left[0]
-    if (left.length === 1 && last !== undefined && !state.calls.some(isOpen)) {
+    if (left.length === 1 && last !== undefined && !state.calls.some(isOpen) && !this.paused) {
       const { tools } = playbook.steps[last]!
       const { phase } = state.steps[last]!
       const passed = phase === 'open' ? [] : phase === 'waiting' ? this.passesFor(last) : null
@@ -279,7 +238,7 @@ export class NaiveGate {
         left.pop()
       }
     }
-    if (left.length === 0 && !state.calls.some(isOpen)) {
+    if (left.length === 0 && !state.calls.some(isOpen) && !this.paused) {
       for (const index of state.steps.keys()) if (!this.met(index)) this.#close(index, 'skipped')
       state.ended = 'succeeded'
       return
@@ -299,6 +258,15 @@ export class NaiveGate {
 
   beforeIsMet(index: number): boolean {
     return this.#isMet(this.playbook.steps[index]!.before)
+  }
+
+  /** A step before it, however far, was complete and has taken another call. */
+  heldBack(index: number): boolean {
+    return this.state.steps.some(({ reopened }, at) => reopened && this.comesBefore(at, index))
+  }
+
+  #canBeCalled(index: number): boolean {
+    return this.beforeIsMet(index) && !this.heldBack(index)
   }
 
   #isMet(before: Before): boolean {
@@ -322,7 +290,7 @@ export class NaiveGate {
       return members.includes(null) ? null : members.flatMap((each) => each ?? [])
     }
     const passed = clear(this.playbook.steps[index]!.before)
-    if (passed === null) return null
+    if (passed === null || this.heldBack(index)) return null
     const { when } = this.playbook.steps[index]!
     return when === null || this.#holds(when, this.#view({ passed })) ? passed : null
   }
@@ -334,6 +302,8 @@ export class NaiveGate {
     if (this.state.ended !== null) return refuse('run_ended')
     if (this.stopped) return refuse('step_failed')
     if (this.paused) return refuse('run_paused')
+    if (this.state.calls.some((call) => call.tool === tool && call.state === 'unknown'))
+      return refuse('outcome_unknown')
 
     const extra = !this.playbook.steps.some((step) => step.tools.includes(tool))
     const found = extra ? this.#ownerOfExtra() : this.#ownerOf(tool)
@@ -377,7 +347,7 @@ export class NaiveGate {
     const { steps } = this.state
     const naming = this.playbook.steps.flatMap((step, index) => (step.tools.includes(tool) ? [index] : []))
     const having = (...phases: Phase[]) => naming.filter((index) => phases.includes(steps[index]!.phase))
-    const open = having('open').find((index) => this.beforeIsMet(index))
+    const open = having('open').find((index) => this.#canBeCalled(index))
     if (open !== undefined) return { owner: open, passed: [] }
     const lingering = having('lingering').at(-1)
     if (lingering !== undefined) return { owner: lingering, passed: [] }
@@ -396,7 +366,7 @@ export class NaiveGate {
 
   #ownerOfExtra(): { owner: number | null; passed: readonly number[] } | string {
     const star = this.playbook.steps.findIndex(
-      (step, index) => step.star && this.state.steps[index]!.phase === 'open' && this.beforeIsMet(index),
+      (step, index) => step.star && this.state.steps[index]!.phase === 'open' && this.#canBeCalled(index),
     )
     if (star !== -1) return { owner: star, passed: [] }
     if (this.playbook.allowExtra) return { owner: null, passed: [] }
@@ -431,7 +401,7 @@ export class NaiveGate {
     if (owned && standing.phase === 'waiting') this.#open(step)
     if (owned || standing.phase === 'lingering' || standing.status === 'pending')
       standing.status = 'in_progress'
-    if (standing.phase === 'lingering') standing.phase = 'open'
+    if (standing.phase === 'lingering') Object.assign(standing, { phase: 'open', reopened: true })
     this.#closeLingering(step)
   }
 
@@ -440,7 +410,7 @@ export class NaiveGate {
   }
 
   #close(index: number, status: Status, phase: Phase = 'closed'): void {
-    Object.assign(this.state.steps[index]!, { status, phase })
+    Object.assign(this.state.steps[index]!, { status, phase, reopened: false })
     this.#closeLingering(index)
   }
 
@@ -464,7 +434,7 @@ export class NaiveGate {
     const { steps } = this.state
     for (const [index, { timeout }] of this.playbook.steps.entries()) {
       if (timeout === null || steps[index]!.spent < timeout || this.isDone(index)) continue
-      if (!this.stopped && !this.paused) return this.#limit(index)
+      if (!this.stopped && !this.paused && !this.heldBack(index)) return this.#limit(index)
     }
     for (const [index, step] of this.playbook.steps.entries()) {
       if (steps[index]!.phase !== 'waiting' || !this.beforeIsMet(index)) continue
@@ -494,7 +464,7 @@ export class NaiveGate {
   #canBeWeighed(index: number): boolean {
     const { status, phase } = this.state.steps[index]!
     const early = phase === 'waiting' && status === 'in_progress'
-    return (phase === 'open' || early) && this.#openCalls(index) === 0
+    return (phase === 'open' || early) && this.#openCalls(index) === 0 && !this.heldBack(index)
   }
 
   #arrive(index: number, step: NaiveStep): void {
@@ -541,8 +511,9 @@ export class NaiveGate {
     if (successes.length < minCalls) return false
     const texts = successes
       .filter((call) => call.result !== undefined)
-      .map(({ result }) => (typeof result === 'string' ? result : JSON.stringify(result)).toLowerCase())
-    if (!keywords.every((word) => texts.some((text) => text.includes(word.toLowerCase())))) return false
+      .map(({ result }) => (typeof result === 'string' ? result : JSON.stringify(result)))
+    const says = (word: string) => texts.some((text) => new RegExp(`\\b${word}\\b`, 'i').test(text))
+    if (!keywords.every(says)) return false
     if (resultSchema !== null) {
       const latest = successes.at(-1)
       if (latest === undefined || !resultSchema.fits(latest.result ?? null)) return false
@@ -614,16 +585,4 @@ function isJson(value: unknown): boolean {
 
 function membersOf(group: Exclude<Before, string>): readonly Before[] {
   return 'any' in group ? group.any : group.all
-}
-
-function freshStanding(visit: number): Standing {
-  return {
-    status: 'pending',
-    phase: 'waiting',
-    visit,
-    result: null,
-    active: false,
-    spent: 0,
-    outOfOrder: false,
-  }
 }

@@ -10,7 +10,8 @@ import type { EnforcerOptions, ProposedCall } from '../../src/tool/enforcer-opti
 import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
 import { type Tool, tool } from '../../src/tool/tool.ts'
 import type { SchemaTemplate } from './condition-template.ts'
-import { NaiveGate, type Outcome, type Proposal } from './naive-gate.ts'
+import { NaiveGate } from './naive-gate.ts'
+import { isOpen, type Outcome, type Proposal } from './naive-state.ts'
 import type { Operation } from './random-operation.ts'
 import { extraTools, namedTools, type RandomPlaybook } from './random-playbook.ts'
 
@@ -222,12 +223,18 @@ export class Pair {
         this.roundTrip()
         return [null, null]
       case 'reset':
-        enforcer.reset()
-        this.naive = this.#begin()
-        return [null, null]
+        return this.#reset()
       case 'forecast':
         return this.#forecast(operation.calls)
     }
+  }
+
+  #reset(): [unknown, unknown] {
+    const { calls } = this.naive.state
+    const said = refusal(() => this.enforcer.reset()) ?? null
+    if (calls.some(isOpen)) return [said, 'calls_in_flight']
+    this.naive = this.#begin()
+    return [said, null]
   }
 
   /** The calls that the naive gate would let through now. */

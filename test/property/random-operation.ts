@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Json } from '../../src/shared/json.ts'
-import type { Outcome, Proposal } from './naive-gate.ts'
+import type { Outcome, Proposal } from './naive-state.ts'
 import { randomTool } from './random-playbook.ts'
 
 /** Something a host or a model does to a run. Numbers pick among what there is when it is done. */
@@ -63,6 +63,7 @@ const outcome = fc.constantFrom<Outcome>(
 const result = fc.constantFrom<{ result?: Json }>(
   {},
   { result: 'All OK' },
+  { result: 'Okay, vexed' },
   { result: { v: 1 } },
   { result: { v: 1 } },
   { result: { v: 2, note: 'ok' } },
