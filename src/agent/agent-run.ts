@@ -125,7 +125,7 @@ export class AgentRun {
       answer = await this.#askModel(number)
     } catch (error) {
       if (signal.aborted) return { status: 'cancelled', reason: 'the run was cancelled' }
-      return { status: 'failed', reason: `the model gave no answer: ${messageOf(error)}` }
+      return { status: 'failed', reason: `the model gave no answer: ${inOneLine(messageOf(error))}` }
     } finally {
       spending.modelMs += performance.now() - began
     }
@@ -232,4 +232,10 @@ function whatRemains(refused: Pick<EventOf<'finish.refused'>, 'remaining' | 'uns
   const steps = remaining.length > 0 ? [`these required steps are not done: ${remaining.join(', ')}`] : []
   const calls = unsettled.length > 0 ? [`nobody has settled ${unsettled.join(', ')}`] : []
   return [...steps, ...calls].join('; ') || 'the run cannot end yet'
+}
+
+/** What a service said went wrong: pages of it help nobody. */
+function inOneLine(message: string): string {
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line
 }

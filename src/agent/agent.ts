@@ -96,7 +96,7 @@ export class Agent {
     })
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, null)
     return await namingRun(run, async () => {
-      const notice = enforcer.status === null ? takeUp(enforcer, recorded, options) : null
+      const notice = enforcer.status === null ? await takeUp(enforcer, recorded, options) : null
       return await this.#finish(new AgentRun(setup, recorded), setup, notice)
     })
   }

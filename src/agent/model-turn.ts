@@ -1,8 +1,9 @@
-import type { JSONSchema7, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import type { JSONSchema7, LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
 import { toJson } from '../shared/to-json.ts'
+import { createRepair } from './repair-call.ts'
 import type { OfferedTool } from '../tool/tool.ts'
 
 /** What a model is asked. */
@@ -32,6 +33,13 @@ type SdkToolCall = {
   readonly providerExecuted?: boolean | undefined
 }
 
+interface SdkAnswer {
+  readonly text: string
+  readonly toolCalls: readonly SdkToolCall[]
+  readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined }
+  readonly responseMessages: readonly ModelMessage[]
+}
+
 /** What a model answered. */
 export interface ModelTurn {
   readonly text: string
@@ -42,15 +50,19 @@ export interface ModelTurn {
   readonly completionTokens: number
 }
 
-/** Asks a model once. It proposes calls and executes none: the tools it is told of have no code. */
+/**
+ * Asks a model for its next turn. It proposes calls and executes none: the tools it is told of have no code. Arguments that are no
+ * JSON object are asked for once more. Throws what the service threw, and `provider_executed_tool` if it ran a tool by itself.
+ */
 export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
   const { generateText, streamText, jsonSchema } = await import('ai')
   const tools: ToolSet = Object.fromEntries(
     question.tools.map(({ name, description, input }) => [
       name,
-      { description, inputSchema: jsonSchema(schemaFor(input)) },
+      { description, inputSchema: jsonSchema(schemaFor(input), { validate: isObject }) },
     ]),
   )
+  const repairs = { promptTokens: 0, completionTokens: 0 }
   const options = {
     model: question.model,
     instructions: question.instructions,
@@ -58,14 +70,38 @@ export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
     tools,
     maxRetries: question.maxRetries,
     abortSignal: question.signal,
+    repairToolCall: createRepair(question, tools, (promptTokens, completionTokens) => {
+      repairs.promptTokens += promptTokens
+      repairs.completionTokens += completionTokens
+    }),
     ...(question.maxTokens === null ? {} : { maxOutputTokens: question.maxTokens }),
   }
-  if (question.onText === null) return readTurn(await generateText(options))
-  const stream = streamText({ ...options, onError: () => undefined })
+  const turn =
+    question.onText === null
+      ? readTurn(await generateText(options))
+      : await readStream(
+          streamText({ ...options, streamRetries: question.maxRetries, onError: () => undefined }),
+          question.onText,
+          question.signal,
+        )
+  return {
+    ...turn,
+    promptTokens: turn.promptTokens + repairs.promptTokens,
+    completionTokens: turn.completionTokens + repairs.completionTokens,
+  }
+}
+
+async function readStream(
+  stream: { readonly fullStream: AsyncIterable<TextStreamPart<ToolSet>> } & {
+    readonly [Part in keyof SdkAnswer]: PromiseLike<SdkAnswer[Part]>
+  },
+  onText: (text: string) => void,
+  signal: AbortSignal,
+): Promise<ModelTurn> {
   for await (const part of stream.fullStream) {
-    if (part.type === 'text-delta') question.onText(part.text)
+    if (part.type === 'text-delta') onText(part.text)
     if (part.type === 'error') throw part.error
-    if (part.type === 'abort') throw question.signal.reason
+    if (part.type === 'abort') throw signal.reason
   }
   return readTurn({
     text: await stream.text,
@@ -75,13 +111,10 @@ export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
   })
 }
 
-function readTurn(result: {
-  readonly text: string
-  readonly toolCalls: readonly SdkToolCall[]
-  readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined }
-  readonly responseMessages: readonly ModelMessage[]
-}): ModelTurn {
-  const elsewhere = result.toolCalls.find((call) => call.providerExecuted === true)
+function readTurn(result: SdkAnswer): ModelTurn {
+  const elsewhere =
+    result.toolCalls.find((call) => call.providerExecuted === true) ??
+    result.responseMessages.flatMap(ranElsewhere)[0]
   if (elsewhere !== undefined) {
     throw new LockstepError(
       'provider_executed_tool',
@@ -103,6 +136,12 @@ function readTurn(result: {
   }
 }
 
+/** Results in the model's own answer: nobody but its service can have made them. */
+function ranElsewhere({ role, content }: ModelMessage): { readonly toolName: string }[] {
+  if (role !== 'assistant' || typeof content === 'string') return []
+  return content.filter((part) => part.type === 'tool-result')
+}
+
 function messageOf(text: string, messages: readonly ModelMessage[]): JsonObject {
   const message = messages.find(({ role }) => role === 'assistant') ?? { role: 'assistant', content: text }
   if (typeof message.content === 'string') return { role: 'assistant', content: message.content }
@@ -118,8 +157,14 @@ function uniqueById<Call extends { readonly toolCallId: string }>(calls: readonl
 }
 
 function asJson(value: unknown): Json {
-  const reading = toJson(value ?? {})
+  const reading = toJson(value ?? String(value))
   return reading.problem === null ? reading.value : String(value)
+}
+
+function isObject(value: unknown): { success: true; value: unknown } | { success: false; error: Error } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? { success: true, value }
+    : { success: false, error: new TypeError('the arguments are no object') }
 }
 
 function schemaFor(input: JsonSchema | null): JSONSchema7 {

@@ -1,18 +1,22 @@
+import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import type { RecordedOutcome } from '../tool/enforcer-options.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import { findOut } from '../tool/run-tool.ts'
+import type { Tool } from '../tool/tool.ts'
 import type { ResumeOptions } from './agent-options.ts'
 import type { RecordedRun } from './read-record.ts'
 
 /**
- * Settles what was in flight when a run was interrupted: as the host says, else as failed if it only reads, else as of unknown
- * outcome. Begins steps anew that the host wants retried. Returns what the model has to be told of it; null for nothing. Throws
+ * Settles what was in flight when a run was interrupted: as the host says, else as failed if it only reads, else as the tool finds
+ * out by the call's key, else as of unknown outcome. Begins steps anew that the host wants retried. Returns what the model has to be told of it; null for nothing. Throws
  * `usage` for a call that is not open.
  */
-export function takeUp(
+export async function takeUp(
   enforcer: PlaybookEnforcer,
   recorded: RecordedRun,
   options: Pick<ResumeOptions, 'settle' | 'retry'>,
-): string | null {
+): Promise<string | null> {
   const { state, tools } = enforcer.gate
   const settle = new Map(Object.entries(options.settle ?? {}))
   const open = [...state.openTickets]
@@ -24,12 +28,12 @@ export function takeUp(
     })
   }
   const news: string[] = []
-  for (const { callId, tool, state: before } of open) {
+  for (const { callId, tool, args, state: before } of open) {
     const settled = settle.get(callId)
     if (settled === undefined && before === 'unknown') continue
-    const read = tools?.get(tool)?.risk === 'read'
-    const interrupted = { outcome: read ? 'failed' : 'unknown', error: 'the run was interrupted' } as const
-    enforcer.recordToolCall(tool, { ...(settled ?? interrupted), callId })
+    const outcome =
+      settled ?? (await interrupted(tools?.get(tool) ?? null, `${state.run}/${callId}`, args ?? {}))
+    enforcer.recordToolCall(tool, { ...outcome, callId })
     if (settled !== undefined && isShown(recorded, callId)) {
       news.push(`It was found out what became of ${tool} (${callId}): ${settled.outcome ?? 'succeeded'}.`)
     }
@@ -39,6 +43,14 @@ export function takeUp(
     news.push(`Step ${step} is begun anew.`)
   }
   return news.length === 0 ? null : `${news.join(' ')} Go on with the procedure.`
+}
+
+/** What became of a call that was in flight, as far as its tool can say. */
+async function interrupted(tool: Tool | null, key: string, args: JsonObject): Promise<RecordedOutcome> {
+  const error = 'the run was interrupted'
+  if (tool?.risk === 'read') return { outcome: 'failed', error }
+  const { outcome, result } = await findOut(tool, key, args)
+  return outcome === 'succeeded' ? { outcome, result } : { outcome, error }
 }
 
 /** Says whether the model was told of the call before; a call of the turn that is open shows its outcome by itself. */
