@@ -79,13 +79,12 @@ function runReadme(consumer: string): void {
     throw new Error('the README has no first program and its output')
   writeFileSync(join(consumer, 'first.mjs'), program)
   const said = run('node', ['first.mjs'], { cwd: consumer, silent: true })
-  const trimmed = (text: string) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.trimEnd())
-      .join('\n')
   if (trimmed(said) !== trimmed(printed)) throw new Error(`the README's first program prints:\n${said}`)
+}
+
+/** Text without white space at the ends of its lines. */
+function trimmed(text: string): string {
+  return text.trimEnd().replaceAll(/[ \t]+$/gm, '')
 }
 
 function typeCheck(consumer: string): void {

@@ -16,7 +16,6 @@ export const denialCodes = [
   'step_closed',
   'max_tool_calls',
   'max_extra_calls',
-  'max_iterations',
   'arguments_required',
   'argument_rule',
   'rule',

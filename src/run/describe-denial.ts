@@ -53,8 +53,6 @@ export function describeDenial(
     }
     case 'max_extra_calls':
       return `The ${state.compiled.playbook.maxExtraCalls} calls of tools outside the steps are used up.`
-    case 'max_iterations':
-      return `The ${state.compiled.playbook.maxIterations} iterations of this playbook are used up.`
     case 'arguments_required':
       return `'${tool}' is bound by a rule on its arguments, and they were not given: ${detail}.`
     case 'argument_rule':
