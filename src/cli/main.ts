@@ -40,6 +40,11 @@ const commands: readonly CommandEntry[] = [
     summary: 'Write a first playbook to start from',
     load: async () => (await import('./init-command.ts')).initCommand,
   },
+  {
+    name: 'mcp',
+    summary: 'Hold any agent to a playbook, between its MCP client and MCP servers',
+    load: async () => (await import('./mcp-command.ts')).mcpCommand,
+  },
 ]
 
 /** Runs the command that the arguments name and sets the exit code of the process; never rejects. */

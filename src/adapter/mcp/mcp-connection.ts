@@ -1,0 +1,169 @@
+/**
+ * One connection to one MCP server, as its client.
+ *
+ * Owns: the connection, and what the server says its tools are, now.
+ *
+ * Invariants
+ * C1  Everything the server says is data: names, descriptions, annotations and schemas decide nothing.
+ * C2  What was not sent cannot have happened: an error before that is a `ToolFailure`. After it, an error leaves open what
+ *     happened, unless the operator vouches that the tool's errors mean that nothing did.
+ * C3  Nothing waits for ever: connecting and every call have a limit.
+ * C4  The server gets no way back: no sampling, no elicitation, no roots.
+ */
+import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
+import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
+import { isJsonObject, type JsonObject } from '../../shared/json.ts'
+import { compileJsonSchema, type CompiledJsonSchema } from '../../shared/json-schema.ts'
+import { LockstepError } from '../../shared/lockstep-error.ts'
+import { toJson } from '../../shared/to-json.ts'
+import { ToolFailure } from '../../tool/tool-failure.ts'
+import type { ToolContext } from '../../tool/tool.ts'
+import { readComplaint } from './read-answer.ts'
+import type { McpServerConfig } from './server-config.ts'
+
+const connectSeconds = 30
+const probeSeconds = 10
+
+/** A server that answered. */
+export class McpConnection {
+  readonly server: string
+  readonly #config: McpServerConfig
+  readonly #client: Client
+  #definitions: ReadonlyMap<string, JsonObject> = new Map()
+  #gone: string | null = null
+
+  private constructor(server: string, config: McpServerConfig) {
+    this.server = server
+    this.#config = config
+    this.#client = new Client(
+      { name: 'lockstep', version: '1' },
+      {
+        versionNegotiation: negotiation(config),
+        inputRequired: { autoFulfill: false },
+        jsonSchemaValidator: { getValidator: (schema) => validator(schema as JsonObject) as never },
+        listChanged: { tools: { onChanged: (_, tools) => this.#hear(tools ?? []) } },
+      },
+    )
+    Object.assign(this.#client, {
+      onclose: () => {
+        this.#gone ??= 'it closed the connection'
+      },
+      // Noise on the line is the server's; what matters of it shows in the calls.
+      onerror: () => undefined,
+    })
+  }
+
+  /** Connects and asks for the tools. Throws `mcp_unreachable`. */
+  static async open(server: string, config: McpServerConfig): Promise<McpConnection> {
+    const connection = new McpConnection(server, config)
+    try {
+      const options = { timeout: connectSeconds * 1000 }
+      await connection.#client.connect(transport(config), options)
+      connection.#hear((await connection.#client.listTools(undefined, options)).tools)
+      return connection
+    } catch (cause) {
+      await connection.close()
+      // Neither the arguments nor a whole address: they may carry a secret.
+      const where = 'url' in config ? new URL(config.url).origin : config.command
+      throw new LockstepError(
+        'mcp_unreachable',
+        `The MCP server '${server}' could not be used (${where}): ${reason(cause)}.`,
+        { cause, hint: 'Start it by hand and see what it says; it must speak MCP on its standard output.' },
+      )
+    }
+  }
+
+  /** What the server says its tools are, by their names there. It may say something else later. */
+  get definitions(): ReadonlyMap<string, JsonObject> {
+    return this.#definitions
+  }
+
+  /** The revision that is spoken. */
+  get revision(): string {
+    return this.#client.getNegotiatedProtocolVersion() ?? 'unknown'
+  }
+
+  /** Calls a tool (C2). */
+  async call(tool: string, args: JsonObject, context: ToolContext, seconds: number): Promise<CallToolResult> {
+    const { server } = this
+    if (this.#gone !== null) {
+      throw new ToolFailure(`The MCP server '${server}' is gone (${this.#gone}), so nothing was sent`)
+    }
+    let answer: CallToolResult
+    try {
+      answer = await this.#client.callTool(
+        { name: tool, arguments: { ...args }, _meta: { 'lockstep/call': context.idempotencyKey } },
+        // The gate gives up first, so that it is the one who says why.
+        { signal: context.signal, timeout: seconds * 1000 + 1000 },
+      )
+    } catch (cause) {
+      const gone = this.#gone === null ? '' : `; it is gone: ${this.#gone}`
+      throw new Error(`The MCP server '${server}' gave no usable answer: ${reason(cause)}${gone}`, { cause })
+    }
+    if (answer.isError !== true) return answer
+    const complaint = `The MCP server '${server}' reports an error: ${readComplaint(answer)}`
+    throw this.#config.tools?.[tool]?.errors === 'not_applied'
+      ? new ToolFailure(complaint)
+      : new Error(complaint)
+  }
+
+  async close(): Promise<void> {
+    this.#gone ??= 'it was closed'
+    await this.#client.close().catch(() => undefined)
+  }
+
+  #hear(tools: readonly object[]): void {
+    const heard = new Map<string, JsonObject>()
+    for (const tool of tools) {
+      const { _meta, ...definition } = tool as { _meta?: unknown; name?: unknown }
+      const reading = toJson(definition)
+      if (reading.problem !== null || !isJsonObject(reading.value)) continue
+      const { name } = reading.value
+      if (typeof name === 'string' && !heard.has(name)) heard.set(name, reading.value)
+    }
+    this.#definitions = heard
+  }
+}
+
+function transport(config: McpServerConfig): StdioClientTransport | StreamableHTTPClientTransport {
+  if ('url' in config) {
+    const headers = config.headers ?? {}
+    return new StreamableHTTPClientTransport(new URL(config.url), { requestInit: { headers } })
+  }
+  return new StdioClientTransport({
+    command: config.command,
+    args: [...(config.args ?? [])],
+    env: { ...getDefaultEnvironment(), ...config.env },
+    ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+  })
+}
+
+function negotiation({ revision }: McpServerConfig): {
+  mode: 'auto' | 'legacy' | { pin: string }
+  probe: { timeoutMs: number }
+} {
+  const probe = { timeoutMs: probeSeconds * 1000 }
+  if (revision === undefined) return { mode: 'auto', probe }
+  return { mode: revision === '2025-11-25' ? 'legacy' : { pin: revision }, probe }
+}
+
+/** Our own checker in place of the package's, which writes code and runs it. A schema it cannot use checks nothing. */
+function validator(schema: JsonObject): (input: unknown) => object {
+  let compiled: CompiledJsonSchema | null = null
+  try {
+    const { $schema: _, ...rest } = schema
+    compiled = compileJsonSchema(rest)
+  } catch {
+    compiled = null
+  }
+  return (input) => {
+    const problems = compiled?.check(input) ?? []
+    return problems.length === 0
+      ? { valid: true, data: input, errorMessage: undefined }
+      : { valid: false, data: undefined, errorMessage: problems.join('; ') }
+  }
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

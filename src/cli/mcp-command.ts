@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { connectMcpServers, openFileJournal, type ConnectedServers } from '../app.ts'
+import { Callers } from '../mcp/callers.ts'
+import { DefinitionLock } from '../mcp/definition-lock.ts'
+import { notGoverned } from '../mcp/gateway.ts'
+import { definitionsOf, openGateway, type OpenGateway } from '../mcp/open-gateway.ts'
+import { isLoopback, serveHttp } from '../mcp/serve-http.ts'
+import { serveStdio } from '../mcp/serve-stdio.ts'
+import type { Playbook } from '../playbook/playbook.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { loadPlaybook } from '../source/load-playbook.ts'
+import type { Command } from './command.ts'
+import { exitCode } from './exit-code.ts'
+import { readMcpFlags, type McpFlags } from './read-mcp-flags.ts'
+import type { Terminal } from './terminal.ts'
+
+const help = `Usage: lockstep mcp --playbook FILE [OPTIONS] -- COMMAND [ARGUMENTS]
+       lockstep mcp --playbook FILE [OPTIONS] --servers FILE
+       lockstep mcp lock --playbook FILE (--servers FILE | -- COMMAND)
+
+Stands between an MCP client and MCP servers and holds every tool call to the playbook. Serves one client on standard
+input and output; with --http, many.
+
+Only calls through it are governed: tools that the client holds elsewhere are not.
+
+Options:
+  --playbook FILE    the playbook
+  -- COMMAND         the MCP server to start; it gets this process's environment
+  --servers FILE     several servers, as JSON: { "mcpServers": { "NAME": { "command", "args", "env" } | { "url" } } }
+  --name NAME        what the server after -- is called (upstream)
+  --risk TOOL=RISK   read, write or irreversible (the default); for a tool of the server after --
+  --timeout SECONDS  how long a call to the server after -- may take (60)
+  --observe          deny nothing; say at the end what would have been denied
+  --run NAME         a run that can be taken up again under this name
+  --input NAME=VALUE an input of the playbook
+  --http PORT        serve over HTTP; every call carries its run, which start_run begins
+  --host HOST        the address to listen on (127.0.0.1)
+  --callers FILE     who may call over HTTP: { "NAME": "env:VARIABLE" | "sha256:DIGEST" }; without it one caller, whose
+                     token is LOCKSTEP_MCP_TOKEN or is made up and shown
+  --lock FILE        where definitions are pinned (lockstep.mcp.lock beside the playbook)
+  --data DIRECTORY   where runs are recorded (.lockstep beside the playbook)
+
+lockstep mcp lock pins what the servers' tools are now, and shows what changed.
+
+Examples:
+  lockstep mcp --playbook refund.yaml -- npx -y some-mcp-server
+  lockstep mcp --playbook refund.yaml --observe -- node server.js
+  lockstep mcp --playbook refund.yaml --servers servers.json --http 8808
+`
+
+/** `lockstep mcp`: the gateway. Standard output carries the protocol and nothing else. */
+export const mcpCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const flags = readMcpFlags(args)
+    const playbook = loadPlaybook(resolve(flags.playbook))
+    const beside = dirname(resolve(flags.playbook))
+    const lock = DefinitionLock.open(flags.lock ?? join(beside, 'lockstep.mcp.lock'))
+    const say = (text: string) => terminal.err(`lockstep mcp: ${text}\n`)
+    const upstream = await connectMcpServers(readServers(flags), say)
+    try {
+      if (flags.action === 'lock') pin(lock, upstream, terminal)
+      else
+        await serve({ flags, playbook, lock, upstream, data: flags.data ?? join(beside, '.lockstep'), say })
+      return exitCode.done
+    } finally {
+      await upstream.close()
+    }
+  },
+}
+
+interface Service {
+  readonly flags: McpFlags
+  readonly playbook: Playbook
+  readonly lock: DefinitionLock
+  readonly upstream: ConnectedServers
+  readonly data: string
+  readonly say: (text: string) => void
+}
+
+async function serve({ flags, playbook, lock, upstream, data, say }: Service): Promise<void> {
+  const { http, observe } = flags
+  const callers = http === null ? null : readCallers(http, say)
+  const journal = await openFileJournal(join(data, 'runs'))
+  const stop = stopSignal()
+  const open = await openGateway({
+    playbook,
+    upstream,
+    servers: upstream.servers.map(({ name }) => name),
+    lock,
+    journal,
+    observe,
+    only: http === null ? { run: flags.run, inputs: flags.inputs } : null,
+    version: version(),
+    onNotice: say,
+  })
+  const servers = upstream.servers.map(({ name, revision }) => `${name} (${revision})`).join(', ')
+  say(`${playbook.id}, ${observe ? 'observed, not enforced' : 'enforced'}, in front of ${servers}`)
+  say(`${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${join(data, 'runs')}`)
+  say(notGoverned)
+  try {
+    if (http === null || callers === null) await serveStdio(open.gateway, stop)
+    else await listen(open, { ...http, callers }, stop, say)
+  } finally {
+    // Calls in flight end with their server, and how they ended is written down before the record is closed.
+    await upstream.close()
+    for (const line of await open.close()) say(line)
+    await journal.close()
+  }
+}
+
+async function listen(
+  { gateway }: OpenGateway,
+  options: Parameters<typeof serveHttp>[1],
+  stop: AbortSignal,
+  say: (text: string) => void,
+): Promise<void> {
+  const service = await serveHttp(gateway, options)
+  say(`listening on ${service.url}`)
+  await new Promise<void>((resolve) => {
+    stop.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await service.close()
+}
+
+function pin(lock: DefinitionLock, upstream: ConnectedServers, terminal: Terminal): void {
+  const changes = upstream.servers.flatMap(({ name }) => lock.pin(name, definitionsOf(upstream, name)))
+  lock.save()
+  for (const change of changes) terminal.out(`${change}\n`)
+  terminal.out(
+    `${lock.path}: ${changes.length === 0 ? 'nothing changed' : 'written. Review it and commit it'}.\n`,
+  )
+}
+
+function readServers({ servers, risks, timeoutSeconds }: McpFlags): unknown {
+  if ('file' in servers) {
+    const file = readJson(servers.file) as { mcpServers?: unknown } | null
+    return file?.mcpServers ?? file
+  }
+  const [command, ...args] = servers.command
+  // Whoever starts the gateway in a server's place gives it the environment that was meant for the server.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined))
+  const tools = Object.fromEntries(Object.entries(risks).map(([tool, risk]) => [tool, { risk }]))
+  const timeout = timeoutSeconds === null ? {} : { timeoutSeconds }
+  return { [servers.name]: { command, args, env, tools, ...timeout } }
+}
+
+function readCallers(http: NonNullable<McpFlags['http']>, say: (text: string) => void): Callers {
+  if (http.callers !== null) return Callers.read(readJson(http.callers), process.env)
+  if (!isLoopback(http.host)) {
+    throw new LockstepError('usage', `--host ${http.host} lets other machines in, so it needs --callers FILE`)
+  }
+  const given = process.env['LOCKSTEP_MCP_TOKEN'] ?? ''
+  if (given !== '') return Callers.single('local', given)
+  const token = randomBytes(24).toString('base64url')
+  say(`the bearer token of this process: ${token}`)
+  return Callers.single('local', token)
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as unknown
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new LockstepError('usage', `${path} cannot be read as JSON: ${why}`)
+  }
+}
+
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

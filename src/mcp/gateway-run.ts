@@ -1,0 +1,215 @@
+/**
+ * One run behind a gateway.
+ *
+ * Owns: the enforcer and the record of one run.
+ * Talks to: the gate, the only way to a tool; the journal.
+ *
+ * Invariants
+ * W1  Every call of a client is judged by this run's enforcer, and nothing else leads to a tool.
+ * W2  A call is answered, whatever happens: what goes wrong is an error the client can read.
+ * W3  Each call counts as one turn of the model: a client does not say where a turn ends, and a limit must not be lost.
+ */
+import { randomUUID } from 'node:crypto'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { RunEvent } from '../run/event.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { controlMove, controlText, moveStep } from '../tool/control-tool.ts'
+import { describeOutcome, describeRefusal } from '../tool/describe-outcome.ts'
+import type { EnforcerOptions } from '../tool/enforcer-options.ts'
+import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import type { CallOutcome } from '../tool/run-call.ts'
+import type { RunRecord } from '../tool/run-record.ts'
+import type { GatewayTools } from './gateway-tools.ts'
+import { Observation } from './observation.ts'
+import { describePosition } from './position.ts'
+
+/** What MCP itself says with an answer; the upstream's word on that is not this gateway's. */
+const reserved = 'io.modelcontextprotocol/'
+
+/** What a run is made from. */
+export interface GatewayRunSetup {
+  readonly tools: GatewayTools
+  readonly record: RunRecord
+  readonly options: Omit<EnforcerOptions, 'tools' | 'onEvents'>
+  /** The events so far of a run that is taken up; null for a new one. */
+  readonly events: readonly RunEvent[] | null
+}
+
+/** A run that clients call into. */
+export class GatewayRun {
+  readonly enforcer: PlaybookEnforcer
+  readonly observation: Observation
+  readonly #tools: GatewayTools
+  readonly #record: RunRecord
+  readonly #inFlight = new Set<Promise<unknown>>()
+
+  /** Begins a run, or takes one up; calls that were in flight then are settled as far as anybody knows. */
+  constructor(setup: GatewayRunSetup) {
+    this.#tools = setup.tools
+    this.#record = setup.record
+    this.observation = new Observation()
+    const { playbook } = setup.tools
+    const options = {
+      ...setup.options,
+      tools: setup.tools.bound.registry,
+      onEvents: (events: readonly RunEvent[]) => {
+        this.observation.hear(events)
+        return setup.record.write(events)
+      },
+    }
+    if (setup.events === null) {
+      this.enforcer = PlaybookEnforcer.fromPlaybook(playbook, options)
+      return
+    }
+    this.observation.hear(setup.events)
+    this.enforcer = PlaybookEnforcer.fromEvents(playbook, setup.events, options)
+    this.#settleInterrupted()
+  }
+
+  get run(): string {
+    return this.#record.run
+  }
+
+  /** Writes down that a gateway serves this run, and what that does not cover. */
+  async open(fact: JsonObject): Promise<void> {
+    await this.enforcer.written()
+    await this.#record.write([{ type: 'gateway.opened', at: Date.now(), ...fact }])
+  }
+
+  /** Waits until no call is in flight and everything is written down. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#inFlight)
+    await this.enforcer.written()
+  }
+
+  /** Judges a call of a client and carries it out (W1, W2). */
+  async call(called: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+    const answer = this.#answer(called, args, signal)
+    this.#inFlight.add(answer)
+    try {
+      const told = await answer
+      // What a client was told is on record: a crash right after loses nothing that somebody may act on.
+      await this.enforcer.written()
+      return told
+    } catch (error) {
+      return this.#refuse('record_failed', error instanceof Error ? error.message : String(error))
+    } finally {
+      this.#inFlight.delete(answer)
+    }
+  }
+
+  async #answer(called: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+    try {
+      const move = controlMove(called)
+      if (called === 'finish') return this.#finish(args)
+      if (move !== null) {
+        const refused = moveStep(this.enforcer.gate, move, controlText(move, args))
+        return refused === null
+          ? this.#done([text(`${called}: done.`)])
+          : this.#refuse('step_refused', refused)
+      }
+      this.enforcer.beginIteration()
+      return await this.#callTool(this.#tools.bound.nameOf(called), args, signal)
+    } catch (error) {
+      if (LockstepError.isInstance(error)) return this.#refuse(error.code, error.message)
+      return this.#refuse('internal', error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async #callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+    const veto = this.#tools.veto(name)
+    const callId = randomUUID()
+    const outcome = await this.enforcer.call(name, args, undefined, {
+      callId,
+      signal,
+      ...(veto === null ? {} : { veto }),
+    })
+    const answer = this.#tools.takeAnswer(`${this.run}/${callId}`)
+    if (outcome.status === 'succeeded') {
+      return answer === null ? this.#done(this.#content(outcome.result)) : this.#done(answer.content, answer)
+    }
+    return this.#explain(outcome)
+  }
+
+  /** Hands in the final answer (G9). */
+  #finish(args: JsonObject): CallToolResult {
+    const message = typeof args['message'] === 'string' ? args['message'] : null
+    if (this.enforcer.status !== null) {
+      return this.#refuse('run_ended', `The run has ended before: ${this.enforcer.status}.`)
+    }
+    const { accepted, status, remaining, unsettled } = this.enforcer.finish(message)
+    if (accepted) return this.#done([text('The final answer is accepted. The run has succeeded.')])
+    const why = [
+      ...(remaining.length === 0 ? [] : [`required steps are not done: ${remaining.join(', ')}`]),
+      ...(unsettled.length === 0 ? [] : [`nobody knows what became of calls: ${unsettled.join(', ')}`]),
+    ]
+    const end = status === null ? 'Go on with the procedure.' : `The run ends ${status}.`
+    return this.#refuse('finish_refused', `The final answer is not accepted: ${why.join('; ')}. ${end}`)
+  }
+
+  #done(content: CallToolResult['content'], answer: Partial<CallToolResult> = {}): CallToolResult {
+    const position = this.#position()
+    const meta = Object.entries(answer['_meta'] ?? {}).filter(([key]) => !key.startsWith(reserved))
+    return {
+      // Who only observes is not to change what the agent reads.
+      content: this.enforcer.blockViolations ? [...content, text(position.text)] : content,
+      ...(answer.structuredContent === undefined ? {} : { structuredContent: answer.structuredContent }),
+      _meta: { ...Object.fromEntries(meta), 'lockstep/procedure': position.data },
+    }
+  }
+
+  #explain(outcome: CallOutcome): CallToolResult {
+    const { state } = this.enforcer.gate
+    const shown = describeOutcome(state, outcome, Number.MAX_SAFE_INTEGER)
+    if (shown.type === 'error-json') {
+      return this.#refuse(String(shown.value['code']), String(shown.value['message']))
+    }
+    const value = { executed: true, outcome: outcome.status, message: String(shown.value) }
+    return this.#error(value)
+  }
+
+  /** A refusal: an error that says what was not done, why, and what to do instead. */
+  #refuse(code: string, message: string): CallToolResult {
+    const { state } = this.enforcer.gate
+    const shown = describeRefusal(state, code, message).value as JsonObject
+    const next = { ...this.#position().data }
+    return this.#error({ ...shown, allowed: next['allowed'] as Json })
+  }
+
+  #error(value: JsonObject): CallToolResult {
+    const position = this.#position()
+    return {
+      isError: true,
+      content: [text(JSON.stringify(value)), text(position.text)],
+      structuredContent: { ...value, procedure: position.data },
+      _meta: { 'lockstep/procedure': position.data },
+    }
+  }
+
+  #content(result: Json | undefined): CallToolResult['content'] {
+    return [text(typeof result === 'string' ? result : JSON.stringify(result ?? null))]
+  }
+
+  #position(): { data: JsonObject; text: string } {
+    return describePosition(this.run, this.enforcer.gate.state, (name) => this.#tools.bound.shownOf(name))
+  }
+
+  #settleInterrupted(): void {
+    for (const ticket of this.enforcer.gate.state.openTickets) {
+      // An unknown outcome stays open; what became of it is not asked twice.
+      if (ticket.state === 'unknown') continue
+      const read = this.#tools.bound.registry.get(ticket.tool)?.risk === 'read'
+      const outcome = read ? 'failed' : 'unknown'
+      this.enforcer.recordToolCall(ticket.tool, {
+        callId: ticket.callId,
+        outcome,
+        error: 'the gateway was interrupted',
+      })
+    }
+  }
+}
+
+function text(value: string): { type: 'text'; text: string } {
+  return { type: 'text', text: value }
+}

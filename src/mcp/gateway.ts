@@ -1,0 +1,198 @@
+/**
+ * The gateway between an MCP client and MCP servers: what clients see of a playbook.
+ *
+ * Owns: the protocol's surface: tools, the plan as a resource, the procedure as a prompt.
+ * Talks to: the runs; it decides nothing itself.
+ *
+ * Invariants
+ * M1  The list of tools is the same from the first answer to the last; what is legal now travels with every answer.
+ * M2  Nothing of a server passes but its tools: no resources, prompts, sampling or elicitation.
+ * M3  Whose run a call is follows from who the transport says the caller is, and the handle the call carries; never from one alone.
+ */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type CallToolResult,
+  type ReadResourceResult,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { compilePlaybook } from '../playbook/compile-playbook.ts'
+import { createState, semantics } from '../run/state.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import { toJson } from '../shared/to-json.ts'
+import { outline } from '../tool/briefing.ts'
+import type { GatewayRun } from './gateway-run.ts'
+import { takeRun, type GatewayTools } from './gateway-tools.ts'
+import { describePlanResource } from './position.ts'
+import type { RunStore } from './run-store.ts'
+
+/** What a gateway cannot promise, in the words of the banner, the instructions and the record. */
+export const notGoverned =
+  'Only calls through this gateway are governed. Tools that the client holds elsewhere are not.'
+
+/** What a gateway serves. */
+export interface GatewayOptions {
+  readonly tools: GatewayTools
+  readonly runs: RunStore
+  readonly observe: boolean
+  /** Gives the one run of this process, begun when it is first asked for; null where every call names its run. */
+  readonly only: (() => Promise<GatewayRun>) | null
+  readonly version: string
+}
+
+const scheme = 'lockstep://'
+/** The list never changes while the gateway runs, and it restarts with another playbook. */
+const listTtlMs = 5 * 60_000
+
+/** Answers MCP clients for one playbook. */
+export class Gateway {
+  readonly #options: GatewayOptions
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+  }
+
+  /** A server for one connection or one request, whatever the revision; all of them share the runs. */
+  createServer(): Server {
+    const { tools, only, observe, version } = this.#options
+    const { playbook } = tools
+    const cacheHint = { ttlMs: listTtlMs, cacheScope: 'private' } as const
+    const server = new Server(
+      { name: 'lockstep', title: `Lockstep: ${playbook.name}`, version },
+      {
+        capabilities: { tools: {}, resources: {}, prompts: {} },
+        cacheHints: { 'tools/list': cacheHint, 'prompts/list': cacheHint },
+        // Whoever only observes does not tell the agent how to behave.
+        ...(observe ? {} : { instructions: this.#procedure() }),
+        jsonSchemaValidator: { getValidator: () => refuseAll },
+      },
+    )
+    const listed = tools.list(only === null)
+    server.setRequestHandler('tools/list', () => ({ tools: listed }))
+    server.setRequestHandler('tools/call', async ({ params }, context) =>
+      this.#call(params.name, params.arguments ?? {}, context),
+    )
+    server.setRequestHandler('prompts/list', () => ({
+      prompts: [{ name: playbook.id, title: playbook.name, description: `The procedure "${playbook.name}"` }],
+    }))
+    server.setRequestHandler('prompts/get', ({ params }) => {
+      if (params.name !== playbook.id) {
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt '${params.name}'.`)
+      }
+      return {
+        description: playbook.description,
+        messages: [{ role: 'user' as const, content: { type: 'text' as const, text: this.#procedure() } }],
+      }
+    })
+    const names = ['plan', ...(observe ? ['observation'] : [])]
+    server.setRequestHandler('resources/list', () => ({
+      resources: only === null ? [] : names.map((name) => ({ ...resource(name), uri: `${scheme}${name}` })),
+    }))
+    server.setRequestHandler('resources/templates/list', () => ({
+      resourceTemplates:
+        only === null
+          ? names.map((name) => ({ ...resource(name), uriTemplate: `${scheme}${name}/{run}` }))
+          : [],
+    }))
+    server.setRequestHandler('resources/read', async ({ params }, context) => this.#read(params.uri, context))
+    return server
+  }
+
+  async #call(tool: string, given: unknown, context: ServerContext): Promise<CallToolResult> {
+    const { only, runs } = this.#options
+    const reading = toJson(given)
+    if (reading.problem !== null) return refuse(`The arguments cannot be read: ${reading.problem}.`)
+    const args = reading.value as JsonObject
+    const { signal } = context.mcpReq
+    if (only === null && tool === 'start_run') return await this.#start(args, context)
+    try {
+      if (only !== null) return await (await only()).call(tool, args, signal)
+      const { run, args: rest } = takeRun(args)
+      if (run === null) {
+        return refuse(
+          'The call names no run. Call start_run first, and pass the run it names as lockstep_run.',
+        )
+      }
+      const found = await runs.find(run, caller(context))
+      if (found !== null) return await found.call(tool, rest, signal)
+    } catch (error) {
+      return refuse(explain(error))
+    }
+    return refuse('There is no such run of yours. Call start_run to begin one.')
+  }
+
+  async #start(args: JsonObject, context: ServerContext): Promise<CallToolResult> {
+    try {
+      const run = await this.#options.runs.begin(caller(context), args['inputs'])
+      return {
+        content: [{ type: 'text', text: `${run.run}\n\nPass it as lockstep_run with every call.` }],
+        structuredContent: { run: run.run },
+        _meta: { 'lockstep/procedure': { run: run.run } },
+      }
+    } catch (error) {
+      return refuse(explain(error))
+    }
+  }
+
+  async #read(uri: string, context: ServerContext): Promise<ReadResourceResult> {
+    const { only, runs } = this.#options
+    const [name, handle] = uri.startsWith(scheme) ? uri.slice(scheme.length).split('/') : []
+    if (name !== 'plan' && name !== 'observation') throw new ResourceNotFoundError(uri)
+    const run =
+      only === null ? await runs.find(handle ?? '', caller(context)).catch(() => null) : await only()
+    if (run === null || (only !== null && handle !== undefined && handle !== run.run)) {
+      throw new ResourceNotFoundError(uri)
+    }
+    const value = name === 'plan' ? describePlanResource(run.run, run.enforcer) : run.observation.describe()
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value, null, 2) }] }
+  }
+
+  /** The procedure as a model reads it before a run: no more than the playbook discloses. */
+  #procedure(): string {
+    const compiled = compilePlaybook(this.#options.tools.playbook)
+    const state = createState(compiled, {
+      type: 'run.started',
+      at: 0,
+      semantics,
+      run: '',
+      playbook: compiled.digest,
+      inputs: {},
+      enforced: true,
+      finishAttempts: 0,
+    })
+    const handle = this.#options.only === null ? ['Call start_run first.'] : []
+    return [...handle, outline(state), 'Hand your final answer in with the tool finish.', notGoverned].join(
+      '\n',
+    )
+  }
+}
+
+function resource(name: string): { name: string; description: string; mimeType: string } {
+  const description =
+    name === 'plan' ? 'How far the run is, step by step.' : 'What the playbook would have denied so far.'
+  return { name, description, mimeType: 'application/json' }
+}
+
+/** Who calls, as the transport established it. */
+function caller(context: ServerContext): string {
+  const { authInfo } = context.http ?? {}
+  if (authInfo === undefined) throw new LockstepError('internal', 'a call over HTTP has no caller')
+  return authInfo.clientId
+}
+
+function refuse(message: string): CallToolResult {
+  const value = { executed: false, code: 'no_run', message }
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value }
+}
+
+function explain(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Nothing is elicited, so there is nothing to check; what asks anyway is refused. */
+function refuseAll<T>(): { valid: false; data: undefined; errorMessage: string } & { never?: T } {
+  return { valid: false, data: undefined, errorMessage: 'nothing is asked of clients' }
+}

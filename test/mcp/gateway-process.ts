@@ -1,0 +1,184 @@
+/** Starts `lockstep mcp` as clients do: as a process of its own, in a folder of its own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+
+export type Revision = '2025-11-25' | '2026-07-28'
+export const revisions: readonly Revision[] = ['2025-11-25', '2026-07-28']
+
+const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
+const deskServer = fileURLToPath(new URL('desk-server.ts', import.meta.url))
+const refundDesk = fileURLToPath(new URL('../../examples/refund-desk.yaml', import.meta.url))
+
+/** A call and what it should look like: the steps of the refund desk, done right. */
+export const rightCalls: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
+  ['lookup_customer', { customer_id: 'C-7' }],
+  ['lookup_order', { order_id: 'ORD-42' }],
+  ['refund', { order_id: 'ORD-42', customer_id: 'C-7', amount: 30 }],
+  ['notify_customer', { customer_id: 'C-7', message: 'Refunded.' }],
+]
+
+/** A folder with a playbook and a file of servers. */
+export class Desk {
+  readonly folder = mkdtempSync(join(tmpdir(), 'lockstep-mcp-'))
+  readonly playbook = join(this.folder, 'refund-desk.yaml')
+  readonly #log = join(this.folder, 'desk.log')
+
+  constructor() {
+    copyFileSync(refundDesk, this.playbook)
+    this.behave('')
+  }
+
+  /** Makes the next server that is started misbehave. */
+  behave(mode: string, settings: object = {}): void {
+    const env = { DESK_MODE: mode, DESK_LOG: this.#log }
+    const desk = { command: process.execPath, args: [deskServer], env, revision: '2025-11-25', ...settings }
+    this.serve({ desk })
+  }
+
+  serve(mcpServers: object): void {
+    writeFileSync(join(this.folder, 'servers.json'), JSON.stringify({ mcpServers }))
+  }
+
+  /** The command line of a gateway in this folder. */
+  command(...flags: string[]): string[] {
+    return [bin, 'mcp', '--playbook', this.playbook, '--servers', join(this.folder, 'servers.json'), ...flags]
+  }
+
+  /** What really reached the shop: the names of the tools. */
+  get done(): string[] {
+    if (!existsSync(this.#log)) return []
+    const lines = readFileSync(this.#log, 'utf8').trim().split('\n')
+    return lines.map((line) => (JSON.parse(line) as { name: string }).name)
+  }
+
+  /** The entries of every recorded run. */
+  get record(): { run: string; type: string; principal: string; data: Record<string, unknown> }[] {
+    const runs = join(this.folder, '.lockstep', 'runs')
+    if (!existsSync(runs)) return []
+    return readdirSync(runs).flatMap((file) =>
+      readFileSync(join(runs, file), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Desk['record'][number]),
+    )
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+function newClient(revision: Revision): Client {
+  const mode = revision === '2026-07-28' ? { pin: revision } : ('legacy' as const)
+  return new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+}
+
+/** A stock client whose server is a gateway. */
+export interface StdioClient {
+  readonly client: Client
+  readonly call: (tool: string, args?: Record<string, unknown>) => Promise<CallToolResult>
+  /** Everything the gateway said on standard error; complete after `close`. */
+  readonly said: () => string
+  readonly close: () => Promise<void>
+}
+
+export async function connectStdio(command: readonly string[], revision: Revision): Promise<StdioClient> {
+  let said = ''
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...command],
+    stderr: 'pipe',
+    env: { PATH: process.env['PATH'] ?? '' },
+  })
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const client = newClient(revision)
+  await client.connect(transport)
+  return {
+    client,
+    call: (name, args = {}) => client.callTool({ name, arguments: args }),
+    said: () => said,
+    close: () => client.close(),
+  }
+}
+
+/** A gateway that listens, and stock clients of it. */
+export class HttpGateway {
+  readonly #child: ChildProcess
+  #said = ''
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#said += chunk.toString()
+    })
+  }
+
+  static async start(command: readonly string[], env: Record<string, string>): Promise<HttpGateway> {
+    const gateway = new HttpGateway(
+      spawn(process.execPath, [...command, '--http', '0'], {
+        env: { PATH: process.env['PATH'], ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    )
+    while (gateway.#url === undefined) {
+      if (gateway.#child.exitCode !== null) throw new Error(gateway.said)
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20)
+      })
+    }
+    return gateway
+  }
+
+  get #url(): string | undefined {
+    return /listening on (\S+)/.exec(this.#said)?.[1]
+  }
+
+  get url(): string {
+    return this.#url!
+  }
+
+  get said(): string {
+    return this.#said
+  }
+
+  async connect(token: string, revision: Revision): Promise<Client> {
+    const client = newClient(revision)
+    const headers = { authorization: `Bearer ${token}` }
+    await client.connect(new StreamableHTTPClientTransport(new URL(this.url), { requestInit: { headers } }))
+    return client
+  }
+
+  async stop(): Promise<void> {
+    const gone = new Promise((resolve) => {
+      this.#child.once('exit', resolve)
+    })
+    this.#child.kill('SIGTERM')
+    await gone
+  }
+}
+
+/** What a refusal says as data. */
+export function refusal(result: CallToolResult): Record<string, unknown> {
+  if (result.isError !== true) throw new Error(`not refused: ${JSON.stringify(result)}`)
+  return result.structuredContent as Record<string, unknown>
+}
+
+/** All the text of an answer. */
+export function textOf(result: CallToolResult): string {
+  return result.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+}
