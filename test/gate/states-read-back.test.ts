@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { admit, enforce, fakeClock, make, playbookOf, refusal, step } from '../../test/gate/enforce.ts'
-import { compilePlaybook } from '../playbook/compile-playbook.ts'
-import type { PlaybookDefinition } from '../playbook/playbook.ts'
-import type { PlaybookStepDefinition } from '../playbook/playbook-step.ts'
-import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
-import type { RunEvent } from './event.ts'
-import { replay } from './perform.ts'
-import type { RunState } from './state.ts'
-import { readState, type RunStateJson, writeState } from './state-json.ts'
+import { admit, enforce, fakeClock, make, playbookOf, refusal, step } from './enforce.ts'
+import { compilePlaybook } from '../../src/playbook/compile-playbook.ts'
+import type { PlaybookDefinition } from '../../src/playbook/playbook.ts'
+import type { PlaybookStepDefinition } from '../../src/playbook/playbook-step.ts'
+import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
+import type { RunEvent } from '../../src/run/event.ts'
+import { replay } from '../../src/run/perform.ts'
+import type { RunState } from '../../src/run/state.ts'
+import { readState, type RunStateJson, writeState } from '../../src/run/state-json.ts'
 
 /** What a state holds that its JSON leaves out, because it follows from the rest. */
 function derived(state: RunState) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { admit, enforce, make, refusal, statuses, step } from '../../test/gate/enforce.ts'
+import { admit, enforce, make, refusal, statuses, step } from './enforce.ts'
 
-describe('findOwner', () => {
+describe('the owner of a call', () => {
   it('G2: a call of a step that lingers, or is reached by passing over, is no extra', () => {
     const enforcer = enforce([step('a', { maxToolCalls: 3 }), step('b', { required: false }), step('c')], {
       allowExtraTools: true,
@@ -37,7 +37,7 @@ describe('findOwner', () => {
   })
 })
 
-describe('naturalOwner', () => {
+describe('the owner of an observed call', () => {
   const observe = { blockViolations: false } as const
   const x = { expectedTools: ['x'] }
 

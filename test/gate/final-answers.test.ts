@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { admit, enforce, make, step } from '../../test/gate/enforce.ts'
-import type { RunEvent } from './event.ts'
+import { admit, enforce, make, step } from './enforce.ts'
+import type { RunEvent } from '../../src/run/event.ts'
 
-describe('decideFinish', () => {
+describe('a final answer', () => {
   it('G9: skips what is left and leaves skipped and failed optional steps as they are', () => {
     const events: RunEvent[] = []
     const optional = { required: false } as const
@@ -56,7 +56,7 @@ describe('decideFinish', () => {
   })
 })
 
-describe('decideIteration', () => {
+describe('a turn', () => {
   it('G8: counts no turn while a required step has failed or the run waits for a person', () => {
     const failed = enforce([step('a')], { maxIterations: 9 })
     expect(failed.beginIteration()).toBe(true)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { admit, enforce, step } from '../../test/gate/enforce.ts'
+import { admit, enforce, step } from './enforce.ts'
 
 it('G6: an outcome with a call id settles that call, and not an older one of the same name', () => {
   const enforcer = enforce([step('a', { maxToolCalls: 3 })])

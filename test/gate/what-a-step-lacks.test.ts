@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { admit, enforce, make, step } from '../../test/gate/enforce.ts'
-import { compilePlaybook } from '../playbook/compile-playbook.ts'
-import type { PlaybookStepDefinition } from '../playbook/playbook-step.ts'
-import type { Json } from '../shared/json.ts'
-import { missingEvidence, missingValidation } from './satisfaction.ts'
-import { activationOf } from './state.ts'
-import { readState } from './state-json.ts'
+import { admit, enforce, make, step } from './enforce.ts'
+import { compilePlaybook } from '../../src/playbook/compile-playbook.ts'
+import type { PlaybookStepDefinition } from '../../src/playbook/playbook-step.ts'
+import type { Json } from '../../src/shared/json.ts'
+import { missingEvidence, missingValidation } from '../../src/run/satisfaction.ts'
+import { activationOf } from '../../src/run/state.ts'
+import { readState } from '../../src/run/state-json.ts'
 
 /** What a step of these fields lacks after these calls of it have succeeded. */
 function lacking(

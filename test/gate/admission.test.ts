@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { admit, enforce, make, refusal, step } from '../../test/gate/enforce.ts'
-import type { RunEvent } from './event.ts'
+import { admit, enforce, make, refusal, step } from './enforce.ts'
+import type { RunEvent } from '../../src/run/event.ts'
 
-describe('decideCall', () => {
+describe('an admitted call', () => {
   it('G1: admits a call whose arguments fit a schema, where nothing else is asked', () => {
     const schema = { type: 'object', required: ['n'] } as const
     const enforcer = enforce([step('a', { arguments: { a: { schema, message: 'n is missing' } } })])

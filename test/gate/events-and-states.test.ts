@@ -1,19 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import {
-  admit,
-  enforce,
-  fakeClock,
-  make,
-  phase,
-  playbookOf,
-  refusal,
-  statuses,
-  step,
-} from '../../test/gate/enforce.ts'
-import { compilePlaybook } from '../playbook/compile-playbook.ts'
-import type { RunEvent } from './event.ts'
-import { evolve } from './evolve.ts'
-import { replay } from './perform.ts'
+import { admit, enforce, fakeClock, make, phase, playbookOf, refusal, statuses, step } from './enforce.ts'
+import { compilePlaybook } from '../../src/playbook/compile-playbook.ts'
+import type { RunEvent } from '../../src/run/event.ts'
+import { evolve } from '../../src/run/evolve.ts'
+import { replay } from '../../src/run/perform.ts'
 
 describe('replay', () => {
   const playbook = playbookOf([step('a')])

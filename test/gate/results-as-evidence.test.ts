@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { enforce, make, statuses, step } from '../../test/gate/enforce.ts'
+import { enforce, make, statuses, step } from './enforce.ts'
 
 it('G6: a success without a result counts as one whose result is null', () => {
   const enforcer = enforce([step('a', { validation: { expression: 'results[0] == null' } })])
