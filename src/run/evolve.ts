@@ -232,7 +232,8 @@ function skip(state: RunState, event: EventOf<'step.skipped'>): void {
   activation.by = event.by
   activation.result = event.reason
   state.remaining--
-  closeBefore(state, activation.step)
+  // A step that does not apply is no progress: what lingers before it goes on lingering.
+  if (event.by !== 'condition') closeBefore(state, activation.step)
   openAfter(state, activation.step)
 }
 

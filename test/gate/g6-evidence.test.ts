@@ -267,10 +267,13 @@ describe('closing and lingering', () => {
     }
   })
 
-  it('G6: a lingering step closes when the step after it is skipped by its when', () => {
+  it('G6: a lingering step lingers on when the step after it does not apply', () => {
     const enforcer = enforce([step('a', { maxToolCalls: 3 }), step('b', { when: 'false' }), step('c')])
     make(enforcer, 'a')
     expect(statuses(enforcer)).toBe('a completed, b skipped, c pending')
+    expect(phase(enforcer, 'a')).toBe('lingering')
+    make(enforcer, 'a')
+    make(enforcer, 'c')
     expect(phase(enforcer, 'a')).toBe('closed')
   })
 

@@ -470,7 +470,7 @@ export class NaiveGate {
   #arrive(index: number, step: NaiveStep): void {
     try {
       if (step.when === null || step.when.holds(this.#view({}))) this.#open(index)
-      else this.#close(index, 'skipped')
+      else Object.assign(this.state.steps[index]!, { status: 'skipped', phase: 'closed', reopened: false })
     } catch {
       this.state.steps[index]!.phase = 'undecided'
     }
