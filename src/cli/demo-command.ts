@@ -4,8 +4,8 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { loadPlaybook } from '../source/load-playbook.ts'
 import { playDemo } from './demo-play.ts'
 import { DemoRun } from './demo-run.ts'
-import { behavingAgent, straying, type DemoMove } from './demo-script.ts'
-import { DemoView, type DemoScreen } from './demo-view.ts'
+import { behavingAgent, describeDemoCall, straying, type DemoMove } from './demo-script.ts'
+import { RunView, type RunScreen } from './run-view.ts'
 import { readFlags } from './read-flags.ts'
 
 const playbookFile = new URL('../../examples/refund-desk.yaml', import.meta.url)
@@ -16,12 +16,12 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   if (names.length > 0) throw new LockstepError('usage', `demo takes no ${names[0]}`)
   const play = flags.has('play')
   const live = process.stdout.isTTY === true
-  const screen: DemoScreen = {
+  const screen: RunScreen = {
     write: (text) => process.stdout.write(text),
     live,
     colour: live && process.env['NO_COLOR'] === undefined,
   }
-  const view = new DemoView(screen)
+  const view = new RunView(screen, describeDemoCall)
   const playbook = loadPlaybook(playbookFile)
   const agent = play ? 'you are the agent' : 'scripted agents'
   view.text(`Refund playbook · ${playbook.steps.length} steps · ${agent} · no key, no network`)

@@ -4,7 +4,7 @@ import { escapeControl } from '../document/escape-control.ts'
 import { readCallLine } from '../tool/read-call-line.ts'
 import type { DemoMove } from './demo-script.ts'
 import type { DemoRun } from './demo-run.ts'
-import type { DemoView } from './demo-view.ts'
+import type { RunView } from './run-view.ts'
 
 const help = `You are the agent. Type one call a line, then "done" for your final answer:
    lookup_customer customer_id=C-7
@@ -14,12 +14,7 @@ const help = `You are the agent. Type one call a line, then "done" for your fina
  There are also ORD-43, ORD-99 and C-8. Try to get money out that you should not get. "help", "quit".`
 
 /** Lets a person type the agent's calls. Returns when the run has ended, the input has, or the person leaves. */
-export async function playDemo(
-  run: DemoRun,
-  view: DemoView,
-  input: Readable,
-  prompt: boolean,
-): Promise<void> {
+export async function playDemo(run: DemoRun, view: RunView, input: Readable, prompt: boolean): Promise<void> {
   view.text(` ${help}`)
   const lines = createInterface({ input, ...(prompt ? { output: process.stdout } : {}), terminal: prompt })
   if (prompt) lines.setPrompt('agent> ')

@@ -3,32 +3,32 @@ import type { JsonObject } from '../shared/json.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { createDemoDesk, type DemoDesk } from './demo-desk.ts'
 import type { DemoMove } from './demo-script.ts'
-import type { DemoView } from './demo-view.ts'
+import type { RunView } from './run-view.ts'
 
 /** One run of the demo: a shop, the gate before it, and a count of what passed and what did not. */
 export class DemoRun {
   readonly desk: DemoDesk = createDemoDesk()
   readonly enforcer: PlaybookEnforcer
-  readonly #view: DemoView
+  readonly #view: RunView
   #done = 0
   #stopped = 0
 
-  constructor(playbook: Playbook, view: DemoView) {
+  constructor(playbook: Playbook, view: RunView) {
     this.enforcer = PlaybookEnforcer.fromPlaybook(playbook, { tools: this.desk.tools })
     this.#view = view
-    view.steps(this.enforcer)
+    this.#showSteps()
   }
 
   /** Lets the agent make one move, through the gate, and shows what became of it. */
   async make(move: DemoMove): Promise<void> {
     if (move.kind === 'finish') this.#finish(move.message)
     else await this.#call(move.tool, move.args)
-    this.#view.steps(this.enforcer)
+    this.#showSteps()
   }
 
   /** Shows the record of the run, what really happened in the shop, and how it ended. */
   close(): void {
-    this.#view.record(this.enforcer)
+    this.#view.record(this.enforcer.plan)
     const total = this.desk.paid.reduce((sum, { amount }) => sum + amount, 0)
     const paid = this.desk.paid.length
     this.#view.text(
@@ -37,6 +37,16 @@ export class DemoRun {
     this.#view.text(
       `${this.enforcer.status ?? 'not finished'} · ${this.#done} done, ${this.#stopped} stopped`,
     )
+  }
+
+  #showSteps(): void {
+    const { plan, currentStep, progress } = this.enforcer
+    const steps = plan.executions.map(({ stepId, status }) => ({
+      id: stepId,
+      status,
+      due: stepId === currentStep?.id,
+    }))
+    this.#view.steps(steps, progress)
   }
 
   async #call(tool: string, args: JsonObject): Promise<void> {

@@ -1,3 +1,4 @@
+import { escapeControl } from '../document/escape-control.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 /** What an agent does next: call a tool, or give its final answer. */
@@ -31,4 +32,11 @@ export const straying: readonly DemoMove[] = [
 
 function call(tool: string, args: JsonObject): DemoMove {
   return { kind: 'call', tool, args }
+}
+
+/** A call as the demo shows it: the order or the customer, and the amount. */
+export function describeDemoCall(tool: string, args: JsonObject): string {
+  const amount = typeof args['amount'] === 'number' ? `$${args['amount']}` : ''
+  const subject = args['order_id'] ?? args['customer_id'] ?? ''
+  return `${escapeControl(tool).padEnd(16)} ${escapeControl(String(subject)).padEnd(7)} ${amount.padEnd(6)}`
 }

@@ -2,11 +2,20 @@ import { parseArgs } from 'node:util'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 
-/** The flags a command knows: with a value from a list, or without one. */
-export type FlagRules = Readonly<Record<string, { readonly values: readonly string[] } | 'switch'>>
+/** The flags a command knows: with a value from a list, with any value, with any value and often, or without one. */
+export type FlagRules = Readonly<
+  Record<
+    string,
+    { readonly values: readonly string[] } | { readonly value: string; readonly often?: boolean } | 'switch'
+  >
+>
 
-/** What a command was called with. */
-export type Flags = { readonly names: readonly string[]; readonly flags: ReadonlyMap<string, string> }
+/** What a command was called with; of a flag that may stand often, `lists` has every value. */
+export type Flags = {
+  readonly names: readonly string[]
+  readonly flags: ReadonlyMap<string, string>
+  readonly lists: ReadonlyMap<string, readonly string[]>
+}
 
 /** Sorts arguments into names and flags. Throws `usage` for a flag or a value the command does not know. */
 export function readFlags(args: readonly string[], rules: FlagRules): Flags {
@@ -25,6 +34,7 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
   })
   const names: string[] = []
   const flags = new Map<string, string>()
+  const lists = new Map<string, string[]>()
   for (const token of tokens) {
     if (token.kind === 'positional') names.push(token.value)
     if (token.kind !== 'option') continue
@@ -40,14 +50,17 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
       flags.set(token.name, '')
       continue
     }
-    const choices = rule.values.join(', ')
+    const choices = 'values' in rule ? rule.values.join(', ') : rule.value
     if (token.value === undefined || token.value.startsWith('-'))
       throw new LockstepError('usage', `${token.rawName} needs a value: ${choices}`)
-    if (!rule.values.includes(token.value))
+    if ('values' in rule && !rule.values.includes(token.value))
       throw unknown(`value for ${token.rawName}:`, token.value, rule.values)
+    if ('value' in rule && rule.often !== true && flags.has(token.name))
+      throw new LockstepError('usage', `${token.rawName} can stand only once`)
     flags.set(token.name, token.value)
+    lists.set(token.name, [...(lists.get(token.name) ?? []), token.value])
   }
-  return { names, flags }
+  return { names, flags, lists }
 }
 
 /** The error for a word that is not known, with the nearest one that is. */

@@ -1,25 +1,40 @@
 import { styleText } from 'node:util'
 import { escapeControl } from '../document/escape-control.ts'
-import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import type { PlaybookPlan } from '../tool/playbook-plan.ts'
+import type { StepStatus } from '../run/step-status.ts'
 import type { StepExecution } from '../tool/step-execution.ts'
 import type { JsonObject } from '../shared/json.ts'
 
-/** Where the demo writes, and how: a terminal gets colours and a live list of steps, a pipe gets plain lines. */
-export interface DemoScreen {
+/** Where a run is shown, and how: a terminal gets colours and a live list of steps, a pipe gets plain lines. */
+export interface RunScreen {
   readonly write: (text: string) => void
   readonly live: boolean
   readonly colour: boolean
 }
 
+/** A step as the list shows it. */
+export interface ShownStep {
+  readonly id: string
+  readonly status: StepStatus
+  readonly due: boolean
+}
+
+/** How a call is put in a line: its tool and what matters of its arguments. */
+export type DescribeCall = (tool: string, args: JsonObject) => string
+
+const mostShown = 60
+
 const marks = { completed: '✓', failed: '✗', skipped: '–', in_progress: '▸', pending: '·' } as const
 
 /** Shows a run as it happens. */
-export class DemoView {
-  readonly #screen: DemoScreen
+export class RunView {
+  readonly #screen: RunScreen
+  readonly #describe: DescribeCall
   #shown = 0
 
-  constructor(screen: DemoScreen) {
+  constructor(screen: RunScreen, describe: DescribeCall = describeCall) {
     this.#screen = screen
+    this.#describe = describe
   }
 
   /** Writes a heading. */
@@ -34,45 +49,45 @@ export class DemoView {
 
   /** Writes a call that was let through and done. */
   passed(tool: string, args: JsonObject, note: string): void {
-    this.#line(` ${this.#paint('green', '✓')} ${describe(tool, args)}  ${this.#paint('dim', note)}`)
+    this.#line(` ${this.#paint('green', '✓')} ${this.#describe(tool, args)}  ${this.#paint('dim', note)}`)
+  }
+
+  /** Writes a call that would have been made. */
+  shown(tool: string, args: JsonObject, note: string): void {
+    this.#line(` ${this.#paint('cyan', '○')} ${this.#describe(tool, args)}  ${this.#paint('dim', note)}`)
   }
 
   /** Writes a call that was stopped, and why. */
   stopped(tool: string, args: JsonObject, verdict: string, why: string): void {
     this.#line(
-      ` ${this.#paint('red', '✗')} ${describe(tool, args)}  ${this.#paint('red', verdict)} ${escapeControl(why)}`,
+      ` ${this.#paint('red', '✗')} ${this.#describe(tool, args)}  ${this.#paint('red', verdict)} ${escapeControl(why)}`,
     )
   }
 
   /** Shows the steps below everything written so far; on a terminal the list stays there and is kept up to date. */
-  steps(enforcer: PlaybookEnforcer): void {
+  steps(steps: readonly ShownStep[], progress: number): void {
     if (!this.#screen.live) return
     this.#clear()
     const width = 24
-    const filled = Math.round(enforcer.progress * width)
+    const filled = Math.round(progress * width)
     const lines = [
       '',
-      ...enforcer.plan.executions.map((execution) => {
-        const text = ` ${marks[execution.status]} ${execution.stepId}`
-        const due = execution.stepId === enforcer.currentStep?.id
-        return due
-          ? this.#paint('bold', text)
-          : execution.status === 'completed'
-            ? this.#paint('green', text)
-            : text
+      ...steps.map(({ id, status, due }) => {
+        const text = ` ${marks[status]} ${id}`
+        return due ? this.#paint('bold', text) : status === 'completed' ? this.#paint('green', text) : text
       }),
-      ` ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${Math.round(enforcer.progress * 100)} %`,
+      ` ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${Math.round(progress * 100)} %`,
     ]
     this.#screen.write(lines.map((line) => `${line}\n`).join(''))
     this.#shown = lines.length
   }
 
   /** Writes what the run leaves behind: each step, its calls and how they ended. */
-  record(enforcer: PlaybookEnforcer): void {
+  record(plan: PlaybookPlan): void {
     this.#clear()
     this.heading('The record')
-    const wide = Math.max(...enforcer.playbook.steps.map((step) => step.id.length))
-    for (const [index, execution] of enforcer.plan.executions.entries()) {
+    const wide = Math.max(...plan.executions.map(({ stepId }) => stepId.length))
+    for (const [index, execution] of plan.executions.entries()) {
       const status = execution.status.padEnd(11)
       this.#line(` ${index + 1} ${execution.stepId.padEnd(wide)}  ${status}  ${describeCalls(execution)}`)
     }
@@ -83,7 +98,7 @@ export class DemoView {
     this.#clear()
   }
 
-  #paint(style: 'bold' | 'dim' | 'green' | 'red', text: string): string {
+  #paint(style: 'bold' | 'cyan' | 'dim' | 'green' | 'red', text: string): string {
     return this.#screen.colour ? styleText(style, text, { validateStream: false }) : text
   }
 
@@ -98,10 +113,13 @@ export class DemoView {
   }
 }
 
-function describe(tool: string, args: JsonObject): string {
-  const amount = typeof args['amount'] === 'number' ? `$${args['amount']}` : ''
-  const subject = args['order_id'] ?? args['customer_id'] ?? ''
-  return `${escapeControl(tool).padEnd(16)} ${escapeControl(String(subject)).padEnd(7)} ${amount.padEnd(6)}`
+/** A call with all its arguments, each short enough for a line. */
+export function describeCall(tool: string, args: JsonObject): string {
+  const shown = Object.entries(args).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return `${name}=${text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`}`
+  })
+  return escapeControl(`${tool.padEnd(16)} ${shown.join(' ')}`)
 }
 
 function describeCalls(execution: StepExecution): string {
