@@ -54,7 +54,9 @@ export class Desk {
 
   /** The command line of a gateway in this folder. */
   command(...flags: string[]): string[] {
-    return [bin, 'mcp', '--playbook', this.playbook, '--servers', join(this.folder, 'servers.json'), ...flags]
+    const servers = join(this.folder, 'servers.json')
+    const data = join(this.folder, 'data')
+    return [bin, 'mcp', '--playbook', this.playbook, '--servers', servers, '--data', data, ...flags]
   }
 
   /** What really reached the shop: the names of the tools. */
@@ -66,7 +68,7 @@ export class Desk {
 
   /** The entries of every recorded run. */
   get record(): { run: string; type: string; principal: string; data: Record<string, unknown> }[] {
-    const runs = join(this.folder, '.lockstep', 'runs')
+    const runs = join(this.folder, 'data', 'runs')
     if (!existsSync(runs)) return []
     return readdirSync(runs).flatMap((file) =>
       readFileSync(join(runs, file), 'utf8')
