@@ -38,6 +38,7 @@ export { ToolFailure } from './tool/tool-failure.ts'
 export { ToolRegistry } from './tool/tool-registry.ts'
 
 export { Agent, type AgentStream } from './agent/agent.ts'
+export { agentTool, type AgentToolDefinition } from './agent/agent-tool.ts'
 export type {
   AgentBudget,
   AgentMetrics,

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../run/event.ts'
+import type { RunEnd, RunEvent } from '../run/event.ts'
 import type { JsonObject } from '../shared/json.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
@@ -6,7 +6,27 @@ import type { ProposedToolCall } from './model-turn.ts'
 
 /** What an agent adds to the record of its run: enough to ask the next question again, word for word. */
 export type AgentFact = { readonly at: number } & (
-  | { readonly type: 'agent.prompted'; readonly text: string }
+  | {
+      readonly type: 'agent.prompted'
+      readonly text: string
+      /** The run above, and the call of it under which this run is made (G18). */
+      readonly parent?: { readonly run: string; readonly callId: string }
+    }
+  | {
+      readonly type: 'agent.delegated'
+      /** The call of this run under which the other run is made. */
+      readonly callId: string
+      readonly child: string
+    }
+  | {
+      readonly type: 'agent.returned'
+      readonly callId: string
+      readonly child: string
+      readonly status: RunEnd
+      readonly promptTokens: number
+      readonly completionTokens: number
+      readonly cost: number | null
+    }
   | {
       readonly type: 'model.answered'
       readonly number: number

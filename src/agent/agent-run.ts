@@ -61,7 +61,10 @@ export class AgentRun {
 
   /** Gives the model its task. */
   async prompt(text: string): Promise<void> {
-    await writeFact(this.#setup, { type: 'agent.prompted', at: Date.now(), text })
+    const above = this.#setup.ancestors.at(-1)
+    const parent =
+      above === undefined ? {} : { parent: { run: above.setup.record.run, callId: above.callId } }
+    await writeFact(this.#setup, { type: 'agent.prompted', at: Date.now(), text, ...parent })
     this.#messages.push({ role: 'user', content: text })
   }
 
@@ -129,8 +132,7 @@ export class AgentRun {
     } finally {
       spending.modelMs += performance.now() - began
     }
-    spending.promptTokens += answer.promptTokens
-    spending.completionTokens += answer.completionTokens
+    spending.spend(answer.promptTokens, answer.completionTokens)
     this.#turns = number
     if (answer.text !== '') this.#lastText = answer.text
     const fact = { type: 'model.answered', at: Date.now(), number, ...answer } as const

@@ -17,10 +17,11 @@ import { EventQueue } from './event-queue.ts'
 import { checkOptions } from './check-options.ts'
 import { runOnStep, type AgentHook, type StepEvent } from './hook.ts'
 import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
-import { checkBudget, priceOf } from './price-table.ts'
+import { priceOf } from './price-table.ts'
+import { currentLineage } from './lineage.ts'
 import { modelIdOf, resolveModel } from './resolve-model.ts'
 import { readRecord } from './read-record.ts'
-import type { RunSetup } from './run-setup.ts'
+import { writeFact, type RunSetup } from './run-setup.ts'
 import { Spending } from './spending.ts'
 import { takeUp } from './take-up.ts'
 
@@ -62,6 +63,11 @@ export class Agent {
     matchTools(this.#enforcement.playbook, this.#tools)
   }
 
+  /** The tools it was given, by name. */
+  get tools(): ToolRegistry {
+    return this.#tools
+  }
+
   /** Works on a task until the run has ended. Never throws for what the model does; throws for what stops a run from starting. */
   async run(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
     return await this.#start(prompt, options, null)
@@ -85,8 +91,9 @@ export class Agent {
     const entries = await this.#read(run, typeof snapshot === 'string' ? [] : snapshot.entries)
     const recorded = readRecord(entries)
     const { model, spending } = await this.#prepare()
-    spending.promptTokens = recorded.promptTokens
-    spending.completionTokens = recorded.completionTokens
+    const { promptTokens, completionTokens } = recorded.usage
+    spending.count(promptTokens, completionTokens, spending.costOf(promptTokens, completionTokens))
+    for (const each of recorded.below) spending.count(each.promptTokens, each.completionTokens, each.cost)
     const record = new RunRecord(run, this.#journal, this.#author(), entries)
     const trouble: RunSetup['trouble'] = { reason: null }
     const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
@@ -134,9 +141,11 @@ export class Agent {
     })
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
     return await namingRun(record.run, async () => {
-      const work = new AgentRun(setup)
-      await work.prompt(prompt)
-      return await this.#finish(work, setup, null)
+      return await tellAbove(setup, async () => {
+        const work = new AgentRun(setup)
+        await work.prompt(prompt)
+        return await this.#finish(work, setup, null)
+      })
     })
   }
 
@@ -159,8 +168,8 @@ export class Agent {
     const model = await resolveModel(this.#options.model)
     const price = priceOf(modelIdOf(model), this.#options.prices ?? {})
     const budget = this.#options.budget ?? {}
-    checkBudget(budget.dollars ?? null, price, modelIdOf(model))
-    return { model, spending: new Spending(budget, price) }
+    const above = currentLineage().at(-1)?.setup.spending ?? null
+    return { model, spending: new Spending(budget, price, modelIdOf(model), above) }
   }
 
   #setup(
@@ -173,14 +182,17 @@ export class Agent {
     onEvent: ((event: AgentEvent) => void) | null,
   ): RunSetup {
     const options = this.#options
+    const ancestors = currentLineage()
     return {
+      ancestors,
       model,
       enforcer,
       record,
       spending,
       trouble,
       onEvent,
-      hooks: this.hooks,
+      // Whoever watches over a run watches over those below it.
+      hooks: [...(ancestors.at(-1)?.setup.hooks ?? []), ...this.hooks],
       systemPrompt: options.systemPrompt ?? '',
       maxIterations: options.maxIterations ?? 50,
       maxTokens: options.maxTokens ?? null,
@@ -237,6 +249,21 @@ function enforcementOf(options: AgentOptions): PlaybookEnforcerHook {
 
 function isStepEvent(event: RunEvent): event is StepEvent {
   return event.type.startsWith('step.')
+}
+
+/** Writes down in the record of the run above, if there is one, that this run is made, and how it ended (G18). */
+async function tellAbove(setup: RunSetup, work: () => Promise<AgentResult>): Promise<AgentResult> {
+  const above = setup.ancestors.at(-1)
+  if (above === undefined) return await work()
+  const { callId } = above
+  const child = setup.record.run
+  await writeFact(above.setup, { type: 'agent.delegated', at: Date.now(), callId, child })
+  const result = await work()
+  const { status } = result
+  const { promptTokens, completionTokens, cost } = result.metrics
+  const spent = { promptTokens, completionTokens, cost }
+  await writeFact(above.setup, { type: 'agent.returned', at: Date.now(), callId, child, status, ...spent })
+  return result
 }
 
 /** Names the run in the error if its record breaks, so that it can be found and taken up. */

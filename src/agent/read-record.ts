@@ -27,8 +27,9 @@ export interface RecordedRun {
   readonly events: readonly RunEvent[]
   readonly messages: ModelMessage[]
   readonly turn: OpenTurn | null
-  readonly promptTokens: number
-  readonly completionTokens: number
+  /** What this run's model took, and what the runs below it took. */
+  readonly usage: { readonly promptTokens: number; readonly completionTokens: number }
+  readonly below: readonly Extract<AgentFact, { type: 'agent.returned' }>[]
   readonly turns: number
   readonly lastText: string
 }
@@ -38,6 +39,8 @@ const agentTypes: ReadonlySet<string> = new Set<AgentFact['type']>([
   'model.answered',
   'tool.returned',
   'agent.reminded',
+  'agent.delegated',
+  'agent.returned',
 ])
 
 /** Reads a run back. Throws `invalid_snapshot` for entries that are no run of an agent. */
@@ -57,6 +60,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
   let turn: OpenTurn | null = null
   let lastText = ''
   let turns = 0
+  const below: Extract<AgentFact, { type: 'agent.returned' }>[] = []
   const usage = { promptTokens: 0, completionTokens: 0 }
   for (const { type, at, data } of entries) {
     const event = { ...data, type, at } as unknown as RunEvent | AgentFact
@@ -71,6 +75,11 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
       case 'agent.reminded':
         messages.push({ role: 'user', content: fact.text })
         turn = null
+        break
+      case 'agent.returned':
+        below.push(fact)
+        break
+      case 'agent.delegated':
         break
       case 'model.answered':
         turns++
@@ -91,7 +100,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
         break
     }
   }
-  return { events, messages, turn, turns, lastText, ...usage }
+  return { events, messages, turn, turns, lastText, usage, below }
 }
 
 /** A turn of which nothing is answered. */

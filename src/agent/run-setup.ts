@@ -4,6 +4,7 @@ import { recordFailure } from '../tool/record-failure.ts'
 import type { RunRecord } from '../tool/run-record.ts'
 import type { AgentEvent, AgentFact } from './agent-event.ts'
 import type { AgentHook } from './hook.ts'
+import type { Ancestor } from './lineage.ts'
 import type { Spending } from './spending.ts'
 
 /** What one run of an agent works with. */
@@ -21,6 +22,8 @@ export interface RunSetup {
   readonly offer: 'legal' | 'all'
   readonly signal: AbortSignal
   readonly spending: Spending
+  /** The runs above this one, the outermost first (G18). */
+  readonly ancestors: readonly Ancestor[]
   /** Why a hook that listens to steps lets nothing more through; null while none of them failed. */
   readonly trouble: { reason: string | null }
   /** Hears of everything; null where nobody listens, and then the model need not stream. */

@@ -27,12 +27,14 @@ export async function takeUp(
         open.length === 0 ? 'No call is open.' : `Open are ${open.map(({ callId: id }) => id).join(', ')}.`,
     })
   }
+  // A call of a run below was made under that run's key, so nobody can be asked about it by this one's.
+  const isBelow = (callId: string) => open.some((each) => callId.startsWith(`${each.callId}/`))
   const news: string[] = []
   for (const { callId, tool, args, state: before } of open) {
     const settled = settle.get(callId)
     if (settled === undefined && before === 'unknown') continue
-    const outcome =
-      settled ?? (await interrupted(tools?.get(tool) ?? null, `${state.run}/${callId}`, args ?? {}))
+    const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
+    const outcome = settled ?? (await interrupted(asked, `${state.run}/${callId}`, args ?? {}))
     enforcer.recordToolCall(tool, { ...outcome, callId })
     if (settled !== undefined && isShown(recorded, callId)) {
       news.push(`It was found out what became of ${tool} (${callId}): ${settled.outcome ?? 'succeeded'}.`)

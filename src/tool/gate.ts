@@ -69,11 +69,18 @@ export class Gate {
     return this.#options.recordViolations
   }
 
-  /** Judges a call and reserves its place if it is allowed. Never throws (G1). */
-  judge(tool: string, call: Omit<ProposedCall, 'tool'>): EnforcementResult {
+  /**
+   * Judges a call and reserves its place if it is allowed. Never throws (G1). `tools` are those the call is one of, where it is made
+   * by a run below this one.
+   */
+  judge(
+    tool: string,
+    call: Omit<ProposedCall, 'tool'>,
+    tools: ToolRegistry | null = this.tools,
+  ): EnforcementResult {
     if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken.cause)
     try {
-      const { request, facts } = readProposal(tool, call, this.tools, readClock(this.#options.clock))
+      const { request, facts } = readProposal(tool, call, tools, readClock(this.#options.clock))
       const { answer, events } = perform(this.#state, request, facts)
       this.#write(events)
       const broken = this.#broken as { readonly cause: unknown } | null

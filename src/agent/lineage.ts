@@ -1,0 +1,81 @@
+/**
+ * Who stands above a run (G18).
+ *
+ * Owns: the way from a tool that is an agent, or calls one, back to the run whose call it is.
+ *
+ * Invariants
+ * L1  A run that is begun inside a call of another run is its child, however it was begun.
+ * L2  A call of a child is also a call of every run above it: each of their gates admits it before it is made, as it would admit its
+ *     own, and is told how it ended. What one of them refuses is refused.
+ * L3  What a child spends, every run above it spends.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { CallOutcome } from '../tool/run-call.ts'
+import type { ToolRegistry } from '../tool/tool-registry.ts'
+import type { RunSetup } from './run-setup.ts'
+
+/** A run above another: its setup, and the call under which the other one runs. */
+export interface Ancestor {
+  readonly setup: RunSetup
+  readonly callId: string
+}
+
+const storage = new AsyncLocalStorage<readonly Ancestor[]>()
+
+/** The runs above whoever asks, the outermost first. */
+export function currentLineage(): readonly Ancestor[] {
+  return storage.getStore() ?? []
+}
+
+/** Does the work of a call, so that runs begun inside it know whose children they are (L1). */
+export function insideCall<Result>(setup: RunSetup, callId: string, work: () => Result): Result {
+  return storage.run([...setup.ancestors, { setup, callId }], work)
+}
+
+/** What the runs above say to a call: why one of them refuses it, and how they are told what became of it. */
+export interface AdmissionAbove {
+  readonly refusal: string | null
+  settle(outcome: CallOutcome): void
+}
+
+/** Asks every run above for a call (L2). What some had admitted before another refused is given back. */
+export async function admitAbove(
+  ancestors: readonly Ancestor[],
+  call: { readonly callId: string; readonly tool: string; readonly arguments: unknown },
+  tools: ToolRegistry | null,
+): Promise<AdmissionAbove> {
+  const admitted: { readonly ancestor: Ancestor; readonly callId: string }[] = []
+  const { tool } = call
+  const settle = (outcome: CallOutcome) => {
+    for (const { ancestor, callId } of admitted) {
+      ancestor.setup.enforcer.recordToolCall(tool, { ...outcomeAbove(outcome), callId })
+    }
+  }
+  let path = call.callId
+  for (const ancestor of ancestors.toReversed()) {
+    const { enforcer, record } = ancestor.setup
+    path = `${ancestor.callId}/${path}`
+    // The tool is the child's: it need not be offered above, but it has to be legal there.
+    const { allowed, message } = enforcer.gate.judge(tool, { callId: path, arguments: call.arguments }, tools)
+    if (!allowed) {
+      settle({ tool, enforcement: null, status: 'not_executed', error: 'refused above' })
+      return { refusal: `the run above (${record.run}) refuses it: ${message}`, settle: () => undefined }
+    }
+    admitted.push({ ancestor, callId: path })
+  }
+  for (const { ancestor } of admitted) await ancestor.setup.enforcer.written()
+  return { refusal: null, settle }
+}
+
+function outcomeAbove(outcome: CallOutcome) {
+  switch (outcome.status) {
+    case 'succeeded':
+      return { outcome: outcome.status, result: outcome.result }
+    case 'failed':
+    case 'unknown':
+      return { outcome: outcome.status, error: outcome.error }
+    case 'denied':
+    case 'not_executed':
+      return { outcome: 'not_executed' as const }
+  }
+}
