@@ -1,0 +1,106 @@
+import { Playbook } from '../../src/playbook/playbook.ts'
+import type { PlaybookStepDefinition } from '../../src/playbook/playbook-step.ts'
+import type { Came, Trial } from './way-in.ts'
+
+/** A rule of the gate, how to see whether it is kept, and what comes of it if it is. */
+export interface KeptRule {
+  readonly rule: string
+  readonly says: string
+  readonly trial: Trial
+  readonly comes: Came
+  /** The ways in for which the rule has no meaning, and why. */
+  readonly except?: Readonly<Record<string, string>>
+}
+
+const step = (id: string, fields: Partial<PlaybookStepDefinition> = {}) => ({
+  id,
+  description: id,
+  expectedTools: [id],
+  ...fields,
+})
+const playbook = (...steps: ReturnType<typeof step>[]) => new Playbook({ id: 'p', name: 'P', steps })
+
+/** The rules that every way in is tried on. */
+export const keptRules: readonly KeptRule[] = [
+  {
+    rule: 'G1',
+    says: 'what is not allowed is denied',
+    trial: { playbook: playbook(step('a')), turns: [['not_there'], ['a'], ['.']] },
+    comes: { ran: ['a'], succeeded: true },
+  },
+  {
+    rule: 'G2',
+    says: 'only the tools of the step run',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['x'], ['a'], ['b'], ['.']] },
+    comes: { ran: ['a', 'b'], succeeded: true },
+  },
+  {
+    rule: 'G3',
+    says: 'steps come in order',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['b'], ['a'], ['b'], ['.']] },
+    comes: { ran: ['a', 'b'], succeeded: true },
+  },
+  {
+    rule: 'G4',
+    says: 'a call counts for one step',
+    trial: {
+      playbook: playbook(step('one', { expectedTools: ['a'] }), step('two', { expectedTools: ['a'] })),
+      turns: [['a'], ['a'], ['a'], ['.']],
+    },
+    comes: { ran: ['a', 'a'], succeeded: true },
+  },
+  {
+    rule: 'G5',
+    says: 'after a refusal nothing that writes runs in that turn',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['b', 'a'], ['a'], ['b'], ['.']] },
+    comes: { ran: ['a', 'b'], succeeded: true },
+    except: { '`lockstep mcp`': 'a client does not say where a turn ends' },
+  },
+  {
+    rule: 'G6',
+    says: 'only success is evidence',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['a!'], ['b'], ['a'], ['b'], ['.']] },
+    comes: { ran: ['a', 'b'], succeeded: true },
+  },
+  {
+    rule: 'G7',
+    says: 'a step without tools is declared',
+    trial: {
+      playbook: playbook(step('a'), step('note', { expectedTools: [] }), step('b')),
+      turns: [['a'], ['b'], ['complete_step'], ['b'], ['.']],
+    },
+    comes: { ran: ['a', 'b'], succeeded: true },
+  },
+  {
+    rule: 'G8',
+    says: 'a limit is never a success',
+    trial: {
+      playbook: playbook(step('a', { maxToolCalls: 1 }), step('b')),
+      turns: [['a!'], ['a'], ['b'], ['.']],
+    },
+    comes: { ran: [], succeeded: false },
+  },
+  {
+    rule: 'G9',
+    says: 'an early final answer is no end',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['a'], ['.'], ['b'], ['.']] },
+    comes: { ran: ['a', 'b'], succeeded: true },
+    except: {
+      '`guard` (AI SDK)':
+        'the model must call a tool until it may finish; a text alone ends the loop with an error',
+    },
+  },
+  {
+    rule: 'G13',
+    says: 'observing lets everything through',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['b'], ['a']], observe: true },
+    comes: { ran: ['b', 'a'], succeeded: false },
+  },
+  {
+    rule: 'G16',
+    says: 'what cannot be written down is not done',
+    trial: { playbook: playbook(step('a')), turns: [['a'], ['.']], mute: true },
+    comes: { ran: [], succeeded: false },
+    except: { '`guard` (AI SDK)': 'it keeps no journal' },
+  },
+]

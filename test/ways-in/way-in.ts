@@ -1,0 +1,166 @@
+import { generateText, type ToolSet } from 'ai'
+import { z } from 'zod'
+import { Agent } from '../../src/agent/agent.ts'
+import { guard } from '../../src/agent/guard.ts'
+import { scriptedModel, type ScriptedTurn } from '../../src/agent/scripted-model.ts'
+import type { Journal } from '../../src/journal/journal.ts'
+import { MemoryJournal } from '../../src/journal/memory/memory-journal.ts'
+import { GatewayRun } from '../../src/mcp/gateway-run.ts'
+import { GatewayTools } from '../../src/mcp/gateway-tools.ts'
+import type { Playbook } from '../../src/playbook/playbook.ts'
+import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
+import { RunRecord } from '../../src/tool/run-record.ts'
+import { ToolFailure } from '../../src/tool/tool-failure.ts'
+import { tool } from '../../src/tool/tool.ts'
+
+/** What an agent does in one turn: call tools (`name`, or `name!` for one that fails), or give its final answer (`.`). */
+export type Turn = readonly string[]
+
+/** What came of it: the tools that really ran, and whether the run counts as succeeded. */
+export interface Came {
+  readonly ran: readonly string[]
+  readonly succeeded: boolean
+}
+
+/** How a playbook is tried. */
+export interface Trial {
+  readonly playbook: Playbook
+  readonly turns: readonly Turn[]
+  readonly observe?: boolean
+  /** Nothing can be written down. */
+  readonly mute?: boolean
+}
+
+/** A way in which an agent reaches tools through Lockstep. */
+export interface WayIn {
+  readonly name: string
+  attempt(trial: Trial): Promise<Came>
+}
+
+const bare = (call: string) => call.replace('!', '')
+const names = ({ playbook, turns }: Trial) =>
+  [...new Set([...playbook.steps.flatMap((step) => step.expectedTools), ...turns.flat().map(bare)])].filter(
+    (name) => !['*', '.', 'complete_step', 'not_there'].includes(name),
+  )
+
+/** Work that leaves a trace, and fails the first time it is told to. */
+function work(trial: Trial, ran: string[]) {
+  const failing = trial.turns
+    .flat()
+    .filter((call) => call.endsWith('!'))
+    .map(bare)
+  return (name: string) => {
+    const at = failing.indexOf(name)
+    if (at !== -1) {
+      failing.splice(at, 1)
+      throw new ToolFailure('no')
+    }
+    ran.push(name)
+    return 'done'
+  }
+}
+
+function toolsOf(trial: Trial, ran: string[]) {
+  const run = work(trial, ran)
+  return names(trial).map((name) => tool({ name, description: name, execute: () => run(name) }))
+}
+
+/** A journal that takes nothing. */
+function muteJournal(): Journal {
+  const journal = new MemoryJournal()
+  journal.append = () => Promise.reject(new Error('the disk is full'))
+  return journal
+}
+
+const enforcer: WayIn = {
+  name: '`PlaybookEnforcer`',
+  async attempt(trial) {
+    const ran: string[] = []
+    const held = PlaybookEnforcer.fromPlaybook(trial.playbook, {
+      tools: toolsOf(trial, ran),
+      blockViolations: trial.observe !== true,
+      ...(trial.mute === true ? { onEvents: () => Promise.reject(new Error('the disk is full')) } : {}),
+    })
+    try {
+      for (const turn of trial.turns) {
+        if (turn[0] === '.') held.finish('done')
+        else if (turn[0] === 'complete_step') held.declareCurrentStep('done')
+        else await held.callAll(turn.map((call) => ({ tool: bare(call), arguments: {} })))
+      }
+    } catch {
+      // What cannot be written down is thrown; what matters here is what ran.
+    }
+    return { ran, succeeded: held.status === 'succeeded' }
+  },
+}
+
+function script({ turns }: Trial): ScriptedTurn[] {
+  return turns.map((turn) =>
+    turn[0] === '.' ? { text: 'Done.' } : { calls: turn.map((call) => ({ tool: bare(call) })) },
+  )
+}
+
+const agent: WayIn = {
+  name: '`Agent`',
+  async attempt(trial) {
+    const ran: string[] = []
+    const held = new Agent({
+      model: scriptedModel({ turns: script(trial) }),
+      tools: toolsOf(trial, ran),
+      playbook: trial.playbook,
+      blockViolations: trial.observe !== true,
+      ...(trial.mute === true ? { journal: muteJournal() } : {}),
+    })
+    const result = await held.run('Go.').catch(() => null)
+    return { ran, succeeded: result?.status === 'succeeded' }
+  },
+}
+
+const guarded: WayIn = {
+  name: '`guard` (AI SDK)',
+  async attempt(trial) {
+    const ran: string[] = []
+    const run = work(trial, ran)
+    const tools: ToolSet = Object.fromEntries(
+      names(trial).map((name) => [
+        name,
+        { description: name, inputSchema: z.object({}), execute: () => run(name) },
+      ]),
+    )
+    const held = guard(trial.playbook, tools, {
+      mode: trial.observe === true ? 'observe' : 'enforce',
+      offer: 'all',
+    })
+    const model = scriptedModel({ turns: script(trial) })
+    const stopWhen = [
+      ...held.stopWhen,
+      ({ steps }: { steps: readonly unknown[] }) => steps.length >= trial.turns.length,
+    ]
+    const result = await generateText({ model, prompt: 'Go.', ...held, stopWhen }).catch(() => null)
+    return { ran, succeeded: result !== null && held.finish(result.text).accepted }
+  },
+}
+
+const mcp: WayIn = {
+  name: '`lockstep mcp`',
+  async attempt(trial) {
+    const ran: string[] = []
+    const upstream = {
+      tools: toolsOf(trial, ran).map((each) => ({ ...each, name: `desk/${each.name}` })),
+      definition: () => null,
+      takeAnswer: () => null,
+    }
+    const run = new GatewayRun({
+      tools: new GatewayTools(trial.playbook, upstream, null, trial.observe === true),
+      record: new RunRecord('r', trial.mute === true ? muteJournal() : null, { tenant: 't', principal: 'p' }),
+      options: { run: 'r', blockViolations: trial.observe !== true },
+      events: null,
+    })
+    const { signal } = new AbortController()
+    for (const call of trial.turns.flat()) await run.call(call === '.' ? 'finish' : bare(call), {}, signal)
+    return { ran, succeeded: run.enforcer.status === 'succeeded' }
+  },
+}
+
+/** Every way in, in the order in which they are shown. */
+export const waysIn: readonly WayIn[] = [enforcer, agent, guarded, mcp]
