@@ -34,6 +34,18 @@ describe('a final answer', () => {
     expect(undecided.finish('done')).toMatchObject({ accepted: false, remaining: ['b'] })
   })
 
+  it('G9: does not pass an optional step that waits for a person', () => {
+    const escalated = enforce([
+      step('a', { required: false, maxToolCalls: 1, onLimit: 'escalate' }),
+      step('b', { required: false }),
+    ])
+    make(escalated, 'a', { outcome: 'failed' })
+    expect(escalated.finish('done')).toMatchObject({ accepted: false, remaining: ['a'] })
+    const undecided = enforce([step('a'), step('b', { required: false, when: 'result("a").ok' })])
+    make(undecided, 'a')
+    expect(undecided.finish('done')).toMatchObject({ accepted: false, remaining: ['b'] })
+  })
+
   it('G9: after the end, an answer and a turn leave nothing in the record, and the end as it was', () => {
     const events: RunEvent[] = []
     const enforcer = enforce([step('a')], {}, { finishAttempts: 0, onEvents: (each) => events.push(...each) })

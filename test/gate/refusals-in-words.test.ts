@@ -75,6 +75,14 @@ describe('the sentence of a refusal', () => {
     ])
   })
 
+  it('names the earlier call of which nobody knows whether it took effect', () => {
+    const enforcer = enforce([step('a', { maxToolCalls: 2 })])
+    make(enforcer, 'a', { outcome: 'unknown' })
+    expect(sentence(enforcer, 'a')).toBe(
+      "Nobody knows whether an earlier 'a' (call-1) took effect, so it is not repeated before that is settled.",
+    )
+  })
+
   it('says that a call comes too late for a complete playbook', () => {
     const enforcer = enforce([step('a')])
     make(enforcer, 'a')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PlaybookStepDefinition } from '../../src/playbook/playbook-step.ts'
-import type { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
-import { admit, enforce, fakeClock, make, statuses, step } from './enforce.ts'
+import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
+import { admit, enforce, fakeClock, make, playbookOf, refusal, statuses, step } from './enforce.ts'
 
 const optional = { required: false } as const
 const escalating = { maxToolCalls: 1, onLimit: 'escalate' } as const
@@ -81,6 +81,59 @@ describe('the time of a step that is not due', () => {
     enforcer.retryStep('b')
     expect(after(9)).toBe('a pending, b pending, c in_progress')
     expect(after(1)).toBe('a pending, b pending, c failed')
+  })
+})
+
+describe('the time of a step that is held back', () => {
+  const timed = { timeoutSeconds: 10 } as const
+
+  it('G8: stands still while a step before it has a call in flight again, and that of others goes on', () => {
+    const clock = fakeClock()
+    const enforcer = enforce(
+      [step('a', { maxToolCalls: 3 }), step('b', { ...timed, after: 'a' }), step('c', timed)],
+      {},
+      { clock },
+    )
+    make(enforcer, 'a')
+    admit(enforcer, 'c')
+    clock.pass(4)
+    admit(enforcer, 'a')
+    clock.pass(5)
+    enforcer.checkTime()
+    expect(statuses(enforcer)).toBe('a in_progress, b pending, c in_progress')
+    expect(enforcer.snapshot().state.activations).toMatchObject([
+      { step: 'a' },
+      { step: 'b', activeMs: 4000, activeSince: null },
+      { step: 'c', activeMs: 0, activeSince: 1_000_000 },
+    ])
+    clock.pass(1)
+    enforcer.checkTime()
+    expect(statuses(enforcer)).toBe('a in_progress, b pending, c failed')
+  })
+
+  it('G3: a run taken up meanwhile still holds it back', () => {
+    const steps = [step('a', { maxToolCalls: 3 }), step('b'), step('c')]
+    const enforcer = enforce(steps)
+    make(enforcer, 'a')
+    admit(enforcer, 'a')
+    const restored = PlaybookEnforcer.restore(playbookOf(steps), enforcer.snapshot())
+    expect(refusal(restored, 'b')).toBe('out_of_sequence')
+    restored.recordToolCall('a')
+    expect(refusal(restored, 'b')).toBeNull()
+  })
+
+  it('G3: one step before it with a call in flight is enough', () => {
+    const enforcer = enforce([
+      step('a', { maxToolCalls: 3 }),
+      step('b', { maxToolCalls: 3 }),
+      step('c', { after: 'a' }),
+      step('d', { after: 'b' }),
+    ])
+    make(enforcer, ['a', 'b'])
+    admit(enforcer, 'a')
+    admit(enforcer, 'b')
+    expect(refusal(enforcer, 'c')).toBe('out_of_sequence')
+    expect(refusal(enforcer, 'd')).toBe('out_of_sequence')
   })
 })
 
