@@ -2,8 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import type { Row } from './measure.ts'
 
-const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] }>>> = {
+const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise<Row[]> }>>> = {
   enforcer: () => import('./enforcer.ts'),
+  mcp: () => import('./mcp.ts'),
 }
 
 const names = process.argv.slice(2).filter((argument) => argument !== '--')
@@ -14,7 +15,7 @@ if (unknown !== undefined) {
 }
 
 for (const name of names.length === 0 ? Object.keys(suites) : names) {
-  const rows = (await suites[name]!()).run()
+  const rows = await (await suites[name]!()).run()
   const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length }
   process.stdout.write(
     `\n${name} · Node ${machine.node} · ${machine.cpu} × ${machine.cores}\n\n${table(rows)}`,

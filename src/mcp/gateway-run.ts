@@ -89,8 +89,9 @@ export class GatewayRun {
     this.#inFlight.add(answer)
     try {
       const told = await answer
-      // What a client was told is on record: a crash right after loses nothing that somebody may act on.
-      await this.enforcer.written()
+      // A refusal, an unknown outcome or an end that was told is on record. A success need not wait for that: if a crash loses it, the
+      // call was admitted on record and counts as unknown afterwards, never as not made.
+      if (told.isError === true || this.enforcer.status !== null) await this.enforcer.written()
       return told
     } catch (error) {
       return this.#refuse('record_failed', error instanceof Error ? error.message : String(error))
@@ -109,7 +110,8 @@ export class GatewayRun {
           ? this.#done([text(`${called}: done.`)])
           : this.#refuse('step_refused', refused)
       }
-      this.enforcer.beginIteration()
+      // Where nothing limits the turns there is nothing to count, and nothing to write down.
+      if (this.#tools.playbook.maxIterations !== null) this.enforcer.beginIteration()
       return await this.#callTool(this.#tools.bound.nameOf(called), args, signal)
     } catch (error) {
       if (LockstepError.isInstance(error)) return this.#refuse(error.code, error.message)

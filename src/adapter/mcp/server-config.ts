@@ -18,7 +18,7 @@ const shared = {
 const processServer = z.strictObject({
   type: z.literal('stdio').optional(),
   command: z.string().min(1),
-  args: z.array(z.string()).optional(),
+  args: z.array(z.string()).readonly().optional(),
   env: z.record(z.string(), z.string()).optional(),
   cwd: z.string().optional(),
   ...shared,
