@@ -23,7 +23,7 @@ export class Spending {
 
   /** This one and those above it. */
   #chain(): Spending[] {
-    return [this, ...(this.#above?.#chain() ?? [])]
+    return this.#above === null ? [this] : [this, ...this.#above.#chain()]
   }
 
   get promptTokens(): number {
