@@ -52,8 +52,6 @@ export interface BoundTool {
   readonly origin: string
   /** Whether somebody said what it can do at worst; otherwise it counts as irreversible. Null where that cannot be seen. */
   readonly riskDeclared: boolean | null
-  /** Whether its arguments choose what it does altogether. */
-  readonly dispatches: boolean
 }
 
 /** The tools of a configuration, ready to be called. */
@@ -93,19 +91,17 @@ export async function openTools(
 
 async function declaredTools(config: Config, vault: SecretVault, inputs: JsonObject): Promise<BoundTool[]> {
   const { createHttpTool } = await import('./adapter/http/http-tool.ts')
-  const { choosesProgram, createExecTool } = await import('./adapter/exec/exec-tool.ts')
+  const { createExecTool } = await import('./adapter/exec/exec-tool.ts')
   return [
     ...config.http.map((declared) => ({
       tool: createHttpTool(declared, { vault, inputs }),
       origin: `http ${declared.method} ${declared.url.split('?')[0]}`,
       riskDeclared: declared.risk !== null,
-      dispatches: false,
     })),
     ...config.exec.map((declared) => ({
       tool: createExecTool(declared, { vault, inputs }),
       origin: `exec ${declared.command[0]}`,
       riskDeclared: declared.risk !== null,
-      dispatches: choosesProgram(declared.command),
     })),
   ]
 }
@@ -129,7 +125,6 @@ async function moduleTools(paths: readonly string[], vault: SecretVault): Promis
         tool: maskTool(tool, vault),
         origin: `module ${path}`,
         riskDeclared: null,
-        dispatches: false,
       })
   }
   return bound
@@ -151,7 +146,7 @@ async function mcpTools(
     tools: tools.map((tool) => {
       const [server = '', ...rest] = tool.name.split('/')
       const riskDeclared = servers[server]?.tools[rest.join('/')]?.risk !== undefined
-      return { tool: maskTool(tool, vault), origin: `mcp ${server}`, riskDeclared, dispatches: false }
+      return { tool: maskTool(tool, vault), origin: `mcp ${server}`, riskDeclared }
     }),
     close,
   }
@@ -196,8 +191,7 @@ export async function startAgentRun(setup: AgentRunSetup): Promise<AgentStream> 
   const { resolveModel } = await import('./agent/resolve-model.ts')
   const { createPersonModel } = await import('./agent/person-model.ts')
   const { playbook, tools, journal, inputs, run, signal } = setup
-  const model =
-    setup.model === 'me' ? createPersonModel(setup.person) : await resolveModel(setup.model)
+  const model = setup.model === 'me' ? createPersonModel(setup.person) : await resolveModel(setup.model)
   const agent = new Agent({ model, playbook, tools, journal })
   return agent.stream(setup.prompt, { inputs, run, signal })
 }

@@ -1,10 +1,13 @@
 import type { Diagnostic } from '../document/diagnostic.ts'
+import { escapeControl } from '../document/escape-control.ts'
 import { type DiagnosticFormat, diagnosticFormats, renderDiagnostic } from '../document/render-diagnostic.ts'
 import type { SourceDocument } from '../document/source-document.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
 import { isJsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { dispatchersOf } from '../source/config-dispatchers.ts'
+import { findConfig, isCode, loadConfigDocument } from '../source/load-config.ts'
 import { readSourceFile } from '../source/read-source-file.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
@@ -39,7 +42,7 @@ export const checkCommand: Command = {
     const { names, flags } = readFlags(args, { format: { values: diagnosticFormats } })
     if (names.length === 0) throw new LockstepError('usage', 'check needs at least one file or directory')
     const format = (flags.get('format') ?? 'pretty') as DiagnosticFormat
-    const checked = checkAll(names)
+    const checked = checkAll(names, knownDispatchers(terminal))
     if (format === 'json') writeJson(checked, terminal)
     else writeLines(checked, format, terminal)
     return checked.files.some((file) => file.diagnostics.some(isError)) ? exitCode.failed : exitCode.done
@@ -55,7 +58,21 @@ type CheckedFile = {
 
 type Checked = { readonly files: readonly CheckedFile[]; readonly skipped: readonly string[] }
 
-function checkAll(names: readonly string[]): Checked {
+/**
+ * The tools of the nearest configuration whose arguments choose the program. One in TypeScript is not looked at: checking runs no code.
+ */
+function knownDispatchers(terminal: Terminal): readonly string[] {
+  try {
+    const path = findConfig(process.cwd())
+    return path === null || isCode(path) ? [] : dispatchersOf(loadConfigDocument(path))
+  } catch (error) {
+    // What is wrong with the configuration is not what was asked; but that it was not considered must be said.
+    terminal.err(`lockstep: not considered: ${escapeControl((error as Error).message)}\n`)
+    return []
+  }
+}
+
+function checkAll(names: readonly string[], dispatchers: readonly string[]): Checked {
   const { named, inDirectories, problems } = findPlaybookFiles(names)
   const files = problems.map((problem): CheckedFile => ({
     isPlaybook: false,
@@ -63,11 +80,11 @@ function checkAll(names: readonly string[]): Checked {
     document: null,
   }))
   const skipped: string[] = []
-  for (const path of named) files.push(checkFile(path).file)
+  for (const path of named) files.push(checkFile(path, dispatchers).file)
   for (const [folder, paths] of inDirectories) {
     let playbooks = 0
     for (const path of paths) {
-      const { file, looksLikeOne } = checkFile(path)
+      const { file, looksLikeOne } = checkFile(path, dispatchers)
       if (looksLikeOne) {
         files.push(file)
         playbooks += 1
@@ -84,7 +101,10 @@ function checkAll(names: readonly string[]): Checked {
   return { files, skipped }
 }
 
-function checkFile(path: string): { file: CheckedFile; looksLikeOne: boolean } {
+function checkFile(
+  path: string,
+  dispatchers: readonly string[],
+): { file: CheckedFile; looksLikeOne: boolean } {
   const source = readSourceFile(path)
   if (source.text === null) {
     return {
@@ -92,7 +112,11 @@ function checkFile(path: string): { file: CheckedFile; looksLikeOne: boolean } {
       looksLikeOne: source.problem.code !== 'document_too_large',
     }
   }
-  const { document, diagnostics } = parsePlaybook(source.text, { format: source.format, file: path })
+  const { document, diagnostics } = parsePlaybook(source.text, {
+    format: source.format,
+    file: path,
+    dispatchers,
+  })
   return { file: { isPlaybook: true, diagnostics, document }, looksLikeOne: looksLikePlaybook(document) }
 }
 

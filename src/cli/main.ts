@@ -41,6 +41,16 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./init-command.ts')).initCommand,
   },
   {
+    name: 'run',
+    summary: 'Let an agent work through a playbook',
+    load: async () => (await import('./run-command.ts')).runCommand,
+  },
+  {
+    name: 'tools',
+    summary: 'List the tools of the configuration and who uses them',
+    load: async () => (await import('./tools-command.ts')).toolsCommand,
+  },
+  {
     name: 'mcp',
     summary: 'Hold any agent to a playbook, between its MCP client and MCP servers',
     load: async () => (await import('./mcp-command.ts')).mcpCommand,

@@ -29,10 +29,17 @@ export function findConfig(folder: string): string | null {
 /** Loads a configuration. Throws ConfigLoadError with every problem found and its place. */
 export async function loadConfig(path: string): Promise<Config> {
   const file = resolve(path)
-  return /\.m?ts$/.test(file) ? await loadCode(file) : loadDocument(file, path)
+  return isCode(file) ? await loadCode(file) : loadConfigDocument(path)
 }
 
-function loadDocument(file: string, shown: string): Config {
+/** Says whether a configuration is written in TypeScript, so that loading it runs it. */
+export function isCode(path: string): boolean {
+  return /\.m?ts$/.test(path)
+}
+
+/** Loads a configuration in YAML or JSON. Throws ConfigLoadError with every problem found and its place. */
+export function loadConfigDocument(shown: string): Config {
+  const file = resolve(shown)
   const source = readSourceFile(file)
   if (source.text === null) throw new ConfigLoadError(shown, [source.problem])
   const { document, diagnostics } = parseDocument(source.text, { format: source.format, file: shown })

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../shared/json.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
 import { SecretVault } from '../secret-vault.ts'
-import { type ExecToolDeclaration, choosesProgram, createExecTool } from './exec-tool.ts'
+import { type ExecToolDeclaration, createExecTool } from './exec-tool.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-exec-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -115,11 +115,6 @@ describe('X1: arguments', () => {
     )
     const deaf = script('process.stdin.destroy(); console.log(1)')
     expect(await make({ command: [node, deaf], stdin: '{args}' }).call({ a: 'x'.repeat(500_000) })).toBe(1)
-  })
-
-  it('that choose the program make a dispatcher', () => {
-    expect(choosesProgram(['{args.program}', 'x'])).toBe(true)
-    expect(choosesProgram(['node', '{args.program}'])).toBe(false)
   })
 })
 

@@ -75,13 +75,6 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
   return maskTool(made, vault)
 }
 
-/** Says whether the arguments of a call choose the program: then the tool can do anything a program can. */
-export function choosesProgram(command: readonly string[]): boolean {
-  return compileToolTemplate(command[0] ?? '', 'The program').compiled.parts.some(
-    (part) => typeof part !== 'string',
-  )
-}
-
 function fillArgument(template: ToolTemplate, values: CallValues, afterOptions: boolean): string {
   const text = noNul(fillText(template, values), template.what)
   const [first] = template.compiled.parts

@@ -1,0 +1,111 @@
+import type { AgentEvent } from '../app.ts'
+import { escapeControl } from '../document/escape-control.ts'
+import type { Playbook } from '../playbook/playbook.ts'
+import type { StepStatus } from '../run/step-status.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { isDryRunResult } from '../tool/dry-run-tool.ts'
+import type { RunView } from './run-view.ts'
+
+/** Shows a run as it happens, from its events alone. */
+export class RunPresenter {
+  readonly #view: RunView
+  readonly #playbook: Playbook
+  readonly #statuses: Map<string, StepStatus>
+  readonly #calls = new Map<string, { tool: string; args: JsonObject; step: string | null }>()
+  #made = 0
+  #shown = 0
+  #stopped = 0
+
+  constructor(playbook: Playbook, view: RunView) {
+    this.#playbook = playbook
+    this.#view = view
+    this.#statuses = new Map(playbook.steps.map(({ id }) => [id, 'pending']))
+  }
+
+  /** How many calls were made, only shown, and stopped. */
+  get counts(): { readonly made: number; readonly shown: number; readonly stopped: number } {
+    return { made: this.#made, shown: this.#shown, stopped: this.#stopped }
+  }
+
+  /** Shows what an event means to people; many mean nothing. */
+  show(event: AgentEvent): void {
+    switch (event.type) {
+      case 'tool.admitted':
+        this.#calls.set(event.callId, { tool: event.tool, args: event.args ?? {}, step: event.step })
+        return
+      case 'tool.settled':
+        this.#settled(event)
+        break
+      case 'tool.denied':
+        this.#stopped++
+        this.#view.stopped(event.tool, event.args ?? {}, `DENIED ${event.code}:`, event.message)
+        break
+      case 'finish.refused':
+        this.#stopped++
+        this.#view.stopped('final answer', {}, 'SENT BACK:', remain([...event.remaining, ...event.unsettled]))
+        break
+      case 'step.opened':
+      case 'step.retried':
+        this.#statuses.set(event.step, 'in_progress')
+        break
+      case 'step.completed':
+        this.#statuses.set(event.step, 'completed')
+        break
+      case 'step.skipped':
+        this.#statuses.set(event.step, 'skipped')
+        break
+      case 'step.failed':
+        this.#statuses.set(event.step, 'failed')
+        this.#view.stopped('step', { id: event.step }, 'FAILED:', event.error)
+        break
+      case 'step.escalated':
+        this.#view.stopped('step', { id: event.step }, 'WAITS FOR A PERSON:', event.limit)
+        break
+      case 'step.undecided':
+        this.#view.stopped('step', { id: event.step }, 'WAITS FOR A PERSON:', event.error)
+        break
+      default:
+        return
+    }
+    this.#steps()
+  }
+
+  #settled(event: Extract<AgentEvent, { type: 'tool.settled' }>): void {
+    const call = this.#calls.get(event.callId)
+    if (call === undefined) return
+    if (event.outcome !== 'succeeded') {
+      this.#stopped++
+      this.#view.stopped(call.tool, call.args, `${event.outcome.toUpperCase()}:`, event.error ?? '')
+      return
+    }
+    const at = call.step === null ? null : this.#playbook.getStepIndex(call.step)
+    const step = at === null ? 'extra' : `step ${at + 1}/${this.#playbook.steps.length} ${call.step}`
+    if (!isDryRunResult(event.result)) {
+      this.#made++
+      this.#view.passed(call.tool, call.args, step)
+      return
+    }
+    this.#shown++
+    this.#view.shown(call.tool, call.args, `not called · ${step}`)
+    const { would } = event.result
+    if (typeof would === 'object' && would !== null && !('tool' in would)) {
+      this.#view.text(escapeControl(`     would: ${JSON.stringify(would)}`))
+    }
+  }
+
+  #steps(): void {
+    let due = true
+    const steps = this.#playbook.steps.map(({ id }) => {
+      const status = this.#statuses.get(id)!
+      const first: boolean = due && status === 'in_progress'
+      if (first) due = false
+      return { id, status, due: first }
+    })
+    const over = steps.filter(({ status }) => status === 'completed' || status === 'skipped').length
+    this.#view.steps(steps, steps.length === 0 ? 1 : over / steps.length)
+  }
+}
+
+function remain(left: readonly string[]): string {
+  return `${left.map((each) => `"${each}"`).join(', ')} ${left.length === 1 ? 'remains' : 'remain'}`
+}

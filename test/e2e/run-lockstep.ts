@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const binary = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
+
+/** How a run of the command line ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command line as a process of its own, without a terminal. */
+export function runLockstep(
+  args: readonly string[],
+  options: {
+    readonly cwd: string
+    readonly env?: Record<string, string>
+    readonly stdin?: string
+    /** Sees the output as it grows. */
+    readonly onOutput?: (out: string, child: ChildProcess) => void
+  },
+): Promise<Ended> {
+  const env = { ...process.env, ...options.env }
+  delete env['FORCE_COLOR']
+  const child = spawn(process.execPath, [binary, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+    options.onOutput?.(out, child)
+  })
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  if (options.stdin !== undefined) child.stdin.end(options.stdin)
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
