@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PlaybookStepDefinition } from '../../src/playbook/playbook-step.ts'
 import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
-import { admit, enforce, fakeClock, make, playbookOf, refusal, statuses, step } from './enforce.ts'
+import { admit, enforce, fakeClock, forecast, make, playbookOf, refusal, statuses, step } from './enforce.ts'
 
 const optional = { required: false } as const
 const escalating = { maxToolCalls: 1, onLimit: 'escalate' } as const
@@ -122,18 +122,24 @@ describe('the time of a step that is held back', () => {
     expect(refusal(restored, 'b')).toBeNull()
   })
 
-  it('G3: one step before it with a call in flight is enough', () => {
-    const enforcer = enforce([
+  it('G3: one step before it with a call in flight is enough, though another way to it is met', () => {
+    const steps = [
       step('a', { maxToolCalls: 3 }),
       step('b', { maxToolCalls: 3 }),
-      step('c', { after: 'a' }),
-      step('d', { after: 'b' }),
-    ])
-    make(enforcer, ['a', 'b'])
-    admit(enforcer, 'a')
+      step('c'),
+      step('d', { required: false, after: { any: ['a', 'c'] } }),
+      step('e', { after: 'd' }),
+    ]
+    const enforcer = enforce(steps)
+    make(enforcer, ['a', 'b', 'c'])
     admit(enforcer, 'b')
-    expect(refusal(enforcer, 'c')).toBe('out_of_sequence')
-    expect(refusal(enforcer, 'd')).toBe('out_of_sequence')
+    expect(forecast(enforcer, 'd')).toBeNull()
+    expect(forecast(enforcer, 'e')).toBeNull()
+    admit(enforcer, 'a')
+    for (const run of [enforcer, PlaybookEnforcer.restore(playbookOf(steps), enforcer.snapshot())]) {
+      expect(refusal(run, 'd')).toBe('out_of_sequence')
+      expect(refusal(run, 'e')).toBe('out_of_sequence')
+    }
   })
 })
 
