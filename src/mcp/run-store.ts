@@ -53,6 +53,7 @@ export class RunStore {
     if (entries.length === 0) return false
     const { playbook } = this.#options.tools
     if (entries[0]?.principal !== principal) throw foreign(run)
+    assertGatewayRun(run, entries)
     this.#assertSameMode(run, PlaybookEnforcer.fromEvents(playbook, readEvents(entries)))
     return true
   }
@@ -114,6 +115,7 @@ export class RunStore {
     const [first] = entries
     if (first === undefined) return null
     const { principal } = first
+    assertGatewayRun(run, entries)
     this.#owners.set(run, principal)
     this.#assertSameMode(run, PlaybookEnforcer.fromEvents(tools.playbook, readEvents(entries)))
     const taken = new GatewayRun({
@@ -133,6 +135,14 @@ export class RunStore {
       hint: 'Name another run.',
     })
   }
+}
+
+/** A run that an agent began has a conversation besides, which a gateway cannot go on with. */
+function assertGatewayRun(run: string, entries: readonly JournalEntry[]): void {
+  if (entries.some(({ type }) => type === 'gateway.opened')) return
+  throw new LockstepError('usage', `The run '${run}' was not begun by a gateway.`, {
+    hint: 'Name another run.',
+  })
 }
 
 function foreign(run: string): LockstepError {

@@ -46,7 +46,7 @@ export function isLoopback(host: string): boolean {
 export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise<HttpService> {
   const handler = createMcpHandler(() => gateway.createServer(), { onerror: () => undefined })
   const server = createServer((incoming, outgoing) => {
-    answer(incoming, options, handler.fetch)
+    answer(incoming, outgoing, options, handler.fetch)
       .then((response) => send(response, outgoing))
       // The client went away, or sent what cannot be answered; there is nobody to tell.
       .catch(() => outgoing.destroy())
@@ -77,8 +77,13 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
 
 type Handle = ReturnType<typeof createMcpHandler>['fetch']
 
-async function answer(incoming: IncomingMessage, options: HttpOptions, handle: Handle): Promise<Response> {
-  const request = toRequest(incoming)
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  options: HttpOptions,
+  handle: Handle,
+): Promise<Response> {
+  const request = toRequest(incoming, outgoing)
   const rejected =
     (isLoopback(options.host)
       ? hostHeaderValidationResponse(request, localhostAllowedHostnames())
@@ -94,9 +99,10 @@ async function answer(incoming: IncomingMessage, options: HttpOptions, handle: H
   return await handle(request, { authInfo: { token: '', clientId: name, scopes: [] } })
 }
 
-function toRequest(incoming: IncomingMessage): Request {
+function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
   const gone = new AbortController()
-  incoming.socket.once('close', () => gone.abort())
+  // The socket outlives the request where a connection is kept, so it is the response that tells.
+  outgoing.once('close', () => outgoing.writableFinished || gone.abort())
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)

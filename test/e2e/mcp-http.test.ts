@@ -1,5 +1,7 @@
 import type { CallToolResult, Client } from '@modelcontextprotocol/client'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -122,6 +124,12 @@ test('answers nobody it does not know, no page of a browser, and no other path',
   const ada = { authorization: `Bearer ${tokens.ADA_TOKEN}` }
   expect(await ask({ ...ada, origin: 'https://evil.example' })).toBe(403)
   expect(await ask(ada, gateway.url.replace('/mcp', '/other'))).toBe(404)
-  expect(await ask(ada)).toBe(200)
+  // What is no request at all takes nobody down.
+  const { port } = new URL(gateway.url)
+  const socket = createConnection(Number(port), '127.0.0.1')
+  socket.write('POST /mcp HTTP/1.1\r\nHost: [not a host\r\nContent-Length: 0\r\n\r\n')
+  await once(socket, 'close')
+  for (let again = 0; again < 15; again++) expect(await ask(ada)).toBe(200)
+  expect(gateway.said).not.toContain('MaxListeners')
   expect(gateway.said).not.toContain(tokens.ADA_TOKEN)
 })

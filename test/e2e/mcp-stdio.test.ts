@@ -168,6 +168,22 @@ test('refuses a tool whose definition changed, with the difference, and shows th
   expect(desk.record.find(({ type }) => type === 'tool.denied')?.data).toMatchObject({ code: 'vetoed' })
 })
 
+test('notices a definition that changes while it is served', async () => {
+  desk.behave('turn')
+  const { call } = await connect()
+  await call(...rightCalls[0]!)
+  await call(...rightCalls[1]!)
+  // The server says that its tools changed, and is asked for them in its own time.
+  await new Promise((resolve) => {
+    setTimeout(resolve, 1500)
+  })
+  expect(refusal(await call(...rightCalls[2]!))).toMatchObject({
+    code: 'vetoed',
+    message: expect.stringContaining('twice'),
+  })
+  expect(desk.done).not.toContain('refund')
+})
+
 test('observes without denying, and says at the end what it would have denied', async () => {
   const { client, call, said, close } = await connect(['--observe'])
   expect(client.getInstructions()).toBeUndefined()
