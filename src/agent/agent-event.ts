@@ -32,6 +32,7 @@ export type AgentFact = { readonly at: number } & (
       readonly number: number
       readonly text: string
       readonly calls: readonly ProposedToolCall[]
+      readonly cut: boolean
       readonly message: JsonObject
       readonly promptTokens: number
       readonly completionTokens: number

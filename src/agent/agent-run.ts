@@ -177,6 +177,11 @@ export class AgentRun {
       await this.#remind('Your answer was empty. Go on, or give your final answer.')
       return null
     }
+    if (calls.length === 0 && turn.fact.cut) {
+      this.#idle++
+      await this.#remind('Your answer was cut off: it is longer than it may be. Say it in fewer words.')
+      return null
+    }
     if (calls.length === 0) return await this.#finish(turn)
     const began = performance.now()
     const outcomes = await answerCalls(this.#setup, turn)

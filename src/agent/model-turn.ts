@@ -1,4 +1,4 @@
-import type { JSONSchema7, LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai'
+import type { FinishReason, JSONSchema7, LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
@@ -36,6 +36,7 @@ type SdkToolCall = {
 interface SdkAnswer {
   readonly text: string
   readonly toolCalls: readonly SdkToolCall[]
+  readonly finishReason: FinishReason
   readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined }
   readonly responseMessages: readonly ModelMessage[]
 }
@@ -44,6 +45,8 @@ interface SdkAnswer {
 export interface ModelTurn {
   readonly text: string
   readonly calls: readonly ProposedToolCall[]
+  /** The answer stopped in the middle, because it is as long as it may be. */
+  readonly cut: boolean
   /** The answer as the next question repeats it. */
   readonly message: JsonObject
   readonly promptTokens: number
@@ -106,10 +109,14 @@ async function readStream(
   return readTurn({
     text: await stream.text,
     toolCalls: await stream.toolCalls,
+    finishReason: await stream.finishReason,
     usage: await stream.usage,
     responseMessages: await stream.responseMessages,
   })
 }
+
+/** Ends after which what came so far is not what the model had to say. */
+const unusable: ReadonlySet<FinishReason> = new Set<FinishReason>(['content-filter', 'error', 'interrupted'])
 
 function readTurn(result: SdkAnswer): ModelTurn {
   const elsewhere =
@@ -122,6 +129,9 @@ function readTurn(result: SdkAnswer): ModelTurn {
       { hint: 'Use the model without tools of its own; give the agent a tool that does the same.' },
     )
   }
+  if (unusable.has(result.finishReason)) {
+    throw new Error(`its service ended the answer before it was whole (${result.finishReason})`)
+  }
   return {
     text: result.text,
     // Calls are told apart by their ids, so of two with one id the SDK knows only the first.
@@ -130,6 +140,7 @@ function readTurn(result: SdkAnswer): ModelTurn {
       tool: call.toolName,
       arguments: asJson(call.input),
     })),
+    cut: result.finishReason === 'length',
     message: messageOf(result.text, result.responseMessages),
     promptTokens: result.usage.inputTokens ?? 0,
     completionTokens: result.usage.outputTokens ?? 0,
