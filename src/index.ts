@@ -53,6 +53,8 @@ export { guard, type Guard, type GuardOptions } from './agent/guard.ts'
 export type { AgentHook, HookedCall } from './agent/hook.ts'
 export { PlaybookEnforcerHook, type PlaybookEnforcerHookOptions } from './agent/playbook-enforcer-hook.ts'
 export type { Price, PriceTable } from './agent/price-table.ts'
+export { createMcpTools, type McpTools, type McpToolsOptions } from './adapter/mcp/create-mcp-tools.ts'
+export type { McpServerConfig, McpServers } from './adapter/mcp/server-config.ts'
 export { FileJournal } from './journal/file/file-journal.ts'
 export type { AppendOptions, Journal, JournalEntry, JournalFact } from './journal/journal.ts'
 

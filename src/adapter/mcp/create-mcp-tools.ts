@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../shared/json.ts'
 import { compileJsonSchema, type JsonSchema } from '../../shared/json-schema.ts'
 import { tool, type Tool } from '../../tool/tool.ts'
-import { McpConnection } from './mcp-connection.ts'
+import type { McpConnection } from './mcp-connection.ts'
 import { readAnswer } from './read-answer.ts'
 import type { McpServerConfig, McpServers } from './server-config.ts'
 
@@ -34,15 +34,17 @@ const defaultSeconds = 60
  * server's word, and are not trusted. Throws `mcp_unreachable` if one of the servers cannot be used.
  */
 export async function createMcpTools(servers: McpServers, options: McpToolsOptions = {}): Promise<McpTools> {
+  // Loaded when a server is wanted: who imports Lockstep for other things does not wait for it.
+  const { McpConnection: connection } = await import('./mcp-connection.ts')
   const connections = new Map<string, McpConnection>()
   const close = async () => {
-    await Promise.all(Array.from(connections.values(), (connection) => connection.close()))
+    await Promise.all(Array.from(connections.values(), (each) => each.close()))
   }
   const answers = new Map<string, CallToolResult>()
   const keep = options.keepAnswers === true ? answers : null
   const opened = await Promise.allSettled(
     Object.entries(servers).map(async ([name, config]) => {
-      connections.set(name, await McpConnection.open(name, config))
+      connections.set(name, await connection.open(name, config))
     }),
   )
   const failed = opened.find((each) => each.status === 'rejected')
