@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runLockstep } from './run-lockstep.ts'
+
+const secrets = {
+  header: 'planted-header-secret-4711',
+  file: 'planted-file-secret/+"4711',
+  program: 'planted-program-secret-4711',
+}
+const folder = mkdtempSync(join(tmpdir(), 'lockstep-secrets-'))
+let server: Server
+let base = ''
+let received: string[] = []
+
+beforeAll(async () => {
+  // A service that tells everything it was sent, in a success, in an error, and in a redirect.
+  server = createServer((request, response) => {
+    received.push(request.headers.authorization ?? '')
+    const told = JSON.stringify({ ...request.headers, path: request.url })
+    const type = { 'content-type': 'application/json' }
+    if (request.url === '/redirect')
+      response.writeHead(302, { location: `http://evil.example/?${secrets.header}` }).end()
+    else if (request.url === '/error') response.writeHead(500, type).end(told)
+    else response.writeHead(200, type).end(told)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Every file under a folder, as one text. */
+function everything(path: string): string {
+  return readdirSync(path)
+    .map((name) => join(path, name))
+    .map((each) => (statSync(each).isDirectory() ? everything(each) : readFileSync(each, 'utf8')))
+    .join('\n')
+}
+
+describe('planted secrets', () => {
+  function prepare(): { env: Record<string, string>; args: string[]; left: string } {
+    const left = mkdtempSync(join(folder, 'left-'))
+    writeFileSync(join(folder, 'token.txt'), `${secrets.file}\n`)
+    writeFileSync(join(folder, 'print.mjs'), 'console.log(process.argv[2].split("").reverse().join(""))')
+    writeFileSync(
+      join(folder, 'tell.mjs'),
+      'console.log(JSON.stringify(process.env)); console.error(process.env.TOKEN); process.exit(Number(process.argv[2]))',
+    )
+    const authorization = { Authorization: 'Bearer env:PLANTED' }
+    const http = (name: string, path: string) => ({
+      name,
+      description: 'd',
+      risk: 'read',
+      url: `${base}${path}`,
+      headers: authorization,
+    })
+    const exec = (name: string, code: string) => ({
+      name,
+      description: 'd',
+      risk: 'read',
+      command: [process.execPath, 'tell.mjs', code],
+      env: {
+        TOKEN: 'file:token.txt',
+        OTHER: [`exec:${process.execPath}`, 'print.mjs', [...secrets.program].reverse().join('')],
+      },
+    })
+    const config = {
+      tools: {
+        http: [http('ok', '/ok/{args.text}'), http('error', '/error'), http('redirect', '/redirect')],
+        exec: [exec('good', '0'), exec('bad', '1')],
+      },
+    }
+    writeFileSync(join(folder, 'lockstep.config.json'), JSON.stringify(config))
+    const tools = ['ok', 'error', 'redirect', 'good', 'bad']
+    writeFileSync(
+      join(folder, 'p.json'),
+      JSON.stringify({
+        id: 'p',
+        name: 'P',
+        steps: [
+          { id: 's', description: 'd', expected_tools: tools, max_tool_calls: 10, complete_when: 'any' },
+        ],
+      }),
+    )
+    const calls = tools.map((tool) => ({ tool, arguments: { text: 'env:PLANTED file:token.txt' } }))
+    const turns = [...calls.map((call) => ({ calls: [call] })), { text: 'done' }]
+    writeFileSync(join(folder, 's.yaml'), JSON.stringify({ turns }))
+    mkdirSync(join(left, 'home'))
+    return {
+      left,
+      env: { PLANTED: secrets.header, LOCKSTEP_HOME: join(left, 'home') },
+      args: ['run', 'p.json', '--model', 'scripted:s.yaml', '--record', join(left, 'script.yaml')],
+    }
+  }
+
+  const hidden = [
+    ...Object.values(secrets),
+    JSON.stringify(secrets.file).slice(1, -1),
+    encodeURIComponent(secrets.file),
+  ]
+
+  it.each([[[]], [['--json']]])('appear in no output and no record of a real run %j', async (more) => {
+    const { args, env, left } = prepare()
+    received = []
+    const { code, out, err } = await runLockstep([...args, '--mode', 'execute', ...more], {
+      cwd: folder,
+      env,
+    })
+    expect(received).toContain(`Bearer ${secrets.header}`)
+    expect(code, out + err).toBe(0)
+    const kept = everything(left)
+    expect(kept).toContain('[secret]')
+    for (const secret of hidden) {
+      expect(out).not.toContain(secret)
+      expect(err).not.toContain(secret)
+      expect(kept).not.toContain(secret)
+    }
+  })
+
+  it('are not even looked up in a dry run', async () => {
+    const { args, env, left } = prepare()
+    received = []
+    const ended = await runLockstep(args, { cwd: folder, env: { ...env, PLANTED: '' } })
+    expect([ended.code, received]).toEqual([0, []])
+    expect(ended.out).toContain('"authorization":"Bearer [secret]"')
+    for (const secret of hidden) expect(ended.out + everything(left)).not.toContain(secret)
+  })
+
+  it('V1: are not read from what a model says', async () => {
+    const { args, env, left } = prepare()
+    await runLockstep([...args, '--mode', 'execute'], { cwd: folder, env })
+    expect(everything(left)).toContain('/ok/env%3APLANTED%20file%3Atoken.txt')
+  })
+
+  it('that cannot be had are named, and nothing is sent', async () => {
+    const { args, env } = prepare()
+    received = []
+    const { out } = await runLockstep([...args, '--mode', 'execute'], {
+      cwd: folder,
+      env: { ...env, PLANTED: '' },
+    })
+    expect(out).toContain('FAILED: The secret env:PLANTED is empty.')
+    expect(received).toEqual([])
+  })
+})
