@@ -3,6 +3,7 @@ import { cpus } from 'node:os'
 import type { Row } from './measure.ts'
 
 const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise<Row[]> }>>> = {
+  agent: () => import('./agent.ts'),
   enforcer: () => import('./enforcer.ts'),
   mcp: () => import('./mcp.ts'),
 }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
 import { toJson } from '../shared/to-json.ts'
+import { loadSdk } from './load-sdk.ts'
 import { createRepair } from './repair-call.ts'
 import type { OfferedTool } from '../tool/tool.ts'
 
@@ -58,7 +59,7 @@ export interface ModelTurn {
  * JSON object are asked for once more. Throws what the service threw, and `provider_executed_tool` if it ran a tool by itself.
  */
 export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
-  const { generateText, streamText, jsonSchema } = await import('ai')
+  const { generateText, streamText, jsonSchema } = await loadSdk()
   const tools: ToolSet = Object.fromEntries(
     question.tools.map(({ name, description, input }) => [
       name,

@@ -1,4 +1,5 @@
 import type { ModelMessage, ToolCallRepairFunction, ToolSet } from 'ai'
+import { loadSdk } from './load-sdk.ts'
 import type { ModelQuestion } from './model-turn.ts'
 
 /** The most characters of unusable arguments that the model is shown again. */
@@ -14,7 +15,7 @@ export function createRepair(
   spent: (promptTokens: number, completionTokens: number) => void,
 ): ToolCallRepairFunction<ToolSet> {
   return async ({ toolCall, error }) => {
-    const { generateText, InvalidToolInputError } = await import('ai')
+    const { generateText, InvalidToolInputError } = await loadSdk()
     const tool = Object.hasOwn(tools, toolCall.toolName) ? tools[toolCall.toolName] : undefined
     if (tool === undefined || !InvalidToolInputError.isInstance(error)) return null
     const request: ModelMessage = {
