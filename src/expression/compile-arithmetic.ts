@@ -216,9 +216,17 @@ const raise: Combine = (left, right, _scope, range) => {
     return new ExpressionError('out_of_range', message, range)
   }
   if (left === 0 && right < 0) return new ExpressionError('out_of_range', 'division by zero', range)
+  const power = powerOf(left, Math.abs(right))
+  if (right >= 0) return finite(power, range)
+  // Where the positive power is too large to be written, the small one can still be.
+  return finite(Number.isFinite(power) ? 1 / power : powerOf(1 / left, -right), range)
+}
+
+/** By squaring, so that every engine gives the same bits. */
+function powerOf(base: number, exponent: number): number {
   let power = 1
-  for (let square = left, rest = Math.abs(right); rest > 0; rest >>= 1, square *= square) {
+  for (let square = base, rest = exponent; rest > 0; rest >>= 1, square *= square) {
     if (rest % 2 === 1) power *= square
   }
-  return finite(right < 0 ? 1 / power : power, range)
+  return power
 }

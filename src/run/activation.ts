@@ -71,8 +71,3 @@ export function createActivation(step: number, visit: number, keywords: readonly
     dirty: false,
   }
 }
-
-/** The address of a visit, unique within its run. */
-export function activationPath(stepId: string, visit: number): string {
-  return visit === 1 ? `main/${stepId}` : `main/${stepId}#${visit}`
-}

@@ -92,8 +92,6 @@ function describeSequence(state: RunState, tool: string, due: CompiledStep | nul
   const first = blocking === null ? 'another step' : `step '${blocking.id}'`
   if (owner === undefined || !isDisclosed(state, owner))
     return `'${tool}' is not allowed now: ${first} comes first.`
-  if (owner === blocking)
-    return `Step '${owner.id}' cannot take '${tool}' yet: a call before it is still open.`
   return `'${tool}' belongs to step '${owner.id}', and ${first} comes first.`
 }
 
