@@ -43,11 +43,12 @@ export function commonDefinition(
   }
 }
 
-/** A text cut to a size in bytes, with a note that it was. */
-export function cutText(bytes: Uint8Array, most: number): string {
-  if (bytes.length <= most) return new TextDecoder().decode(bytes)
+/** What came back as text without secrets, cut to a size with a note that it was. */
+export function readText(bytes: Uint8Array, most: number, vault: SecretVault): string {
+  const text = new TextDecoder().decode(bytes)
+  if (bytes.length <= most) return vault.maskText(text)
   const note = `\n[cut: only the first ${most} bytes were kept]`
-  return `${new TextDecoder().decode(bytes.subarray(0, Math.max(0, most - note.length)))}${note}`
+  return vault.cutText(text, Math.max(0, most - note.length), false) + note
 }
 
 /** The secret of a reference. Throws ToolFailure if it cannot be had: what needs it has not been done then. */

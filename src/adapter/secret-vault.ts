@@ -7,7 +7,8 @@
  * Invariants
  * V1  Only a reference from a configuration is resolved; no text of a run ever becomes one (G19).
  * V2  What was resolved once is masked in every text and value that passes `mask`, also where it is encoded.
- * V3  No message of an error holds a secret.
+ * V3  A cut never leaves half of a secret.
+ * V4  No message of an error holds a secret.
  */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -33,6 +34,7 @@ const run = promisify(execFile)
 export class SecretVault {
   readonly #env: Readonly<Record<string, string | undefined>>
   readonly #known = new Set<string>()
+  #forms: readonly string[] = []
   #pattern: RegExp | null = null
 
   constructor(env: Readonly<Record<string, string | undefined>> = process.env) {
@@ -53,6 +55,18 @@ export class SecretVault {
   /** The text with a mask in the place of every secret that was resolved so far (V2). */
   maskText(text: string): string {
     return this.#pattern === null ? text : text.replace(this.#pattern, mask)
+  }
+
+  /** The masked text up to a length. `whole` says whether more would have followed; a secret whose rest is cut off goes too (V3). */
+  cutText(text: string, most: number, whole: boolean): string {
+    const masked = this.maskText(text)
+    if (whole && masked.length <= most) return masked
+    const kept = masked.slice(0, most)
+    for (let length = Math.min(kept.length, this.#forms[0]?.length ?? 0); length >= shortest; length--) {
+      const end = kept.slice(-length)
+      if (this.#forms.some((form) => form.startsWith(end))) return kept.slice(0, -length) + mask
+    }
+    return kept
   }
 
   /** The value with a mask in the place of every secret, in keys too. */
@@ -85,7 +99,7 @@ export class SecretVault {
       }
     } catch (error) {
       if (LockstepError.isInstance(error)) throw error
-      // What a program printed before it failed may be the secret: only its code is told (V3).
+      // What a program printed before it failed may be the secret: only its code is told (V4).
       const code = (error as { code?: unknown }).code
       throw unavailable(reference, `cannot be had${code === undefined ? '' : ` (${String(code)})`}`)
     }
@@ -97,6 +111,7 @@ export class SecretVault {
     const forms = [...this.#known].flatMap(writtenForms)
     // The longest first, so that a secret that begins with another one goes as a whole.
     forms.sort((a, b) => b.length - a.length)
+    this.#forms = forms
     this.#pattern = new RegExp(
       forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
       'g',

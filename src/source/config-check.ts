@@ -117,6 +117,7 @@ class ConfigReader {
   #exec(tool: ExecFile, path: DocumentPath): Config['exec'][number] {
     tool.command.forEach((part, index) => this.#template(part, [...path, 'command', index], tool.input))
     if (tool.stdin !== undefined) this.#json(tool.stdin, [...path, 'stdin'], tool.input)
+    this.#plain(tool.cwd, [...path, 'cwd'])
     tool.pass_env.forEach((name, index) => this.#variable(name, [...path, 'pass_env', index], 'value'))
     return {
       ...this.#common(tool, path),
@@ -185,6 +186,12 @@ class ConfigReader {
       timeoutSeconds: tool.timeout_seconds,
       maxResultBytes: tool.max_result_bytes,
     }
+  }
+
+  /** A folder is the operator's choice: it holds no placeholder. */
+  #plain(text: string | undefined, path: DocumentPath): void {
+    if (text !== undefined && /[{}]/.test(text))
+      this.#report('value_not_allowed', path, `${this.#wording.place(path)} can hold no placeholder`)
   }
 
   /** The host stands in the text itself; what an argument may fill in comes after it. */

@@ -136,6 +136,7 @@ mcpServer: {}
     [http('url: https://a.example/x#y'), /fragment/],
     [http('url: https://a.example', 'timeout: 3'), /did you mean `timeout_seconds`/],
     [exec('command: echo {args.x}'), /must be a list of strings/],
+    [exec('command: [a]', 'cwd: "{args.x}"'), /`cwd` of the exec tool `t` can hold no placeholder/],
     [exec('command: []'), /must not be empty/],
     [exec('command: [a]', 'env: { "A-B": c }'), /no name of a variable/],
     [exec('command: [a]', 'shell: true'), /unknown key `shell` in the exec tool `t`/],

@@ -14,11 +14,12 @@ import {
   type DeclaredValue,
   type Surroundings,
   commonDefinition,
-  cutText,
+  readText,
   resolveSecret,
 } from '../declared-tool.ts'
 import { maskTool } from '../masked-tool.ts'
-import { mask } from '../secret-vault.ts'
+import { readJson } from '../read-json.ts'
+import { mask, type SecretVault } from '../secret-vault.ts'
 import {
   type CallValues,
   type ToolTemplate,
@@ -65,7 +66,7 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
     ...commonDefinition(declared),
     async execute(args, { signal }) {
       const program = await prepare(args, 'resolved')
-      return readEnd(await runProgram(program, declared.maxResultBytes, signal), declared)
+      return readEnd(await runProgram(program, declared.maxResultBytes, signal), declared, vault)
     },
     async dryRun(args) {
       const { command, stdin } = await prepare(args, 'masked')
@@ -88,7 +89,7 @@ function fillArgument(template: ToolTemplate, values: CallValues, afterOptions: 
 
 function compileEnv(
   declared: ExecToolDeclaration,
-  vault: Surroundings['vault'],
+  vault: SecretVault,
 ): (values: CallValues, secrets: 'resolved' | 'masked') => Promise<Record<string, string>> {
   const variables = Object.entries(declared.env).map(([name, value]) => {
     const what = `The variable ${name} of '${declared.name}'`
@@ -121,19 +122,18 @@ function noNul(text: string, what: string): string {
   throw new ToolFailure(`${what} cannot be filled in with a NUL character`)
 }
 
-function readEnd(end: ProgramEnd, declared: ExecToolDeclaration): Json {
-  const text = cutText(end.stdout, declared.maxResultBytes)
+function readEnd(end: ProgramEnd, declared: ExecToolDeclaration, vault: SecretVault): Json {
+  const text = readText(end.stdout, declared.maxResultBytes, vault)
   if (end.code !== 0) {
     const how = end.code === null ? `was ended by ${end.signal}` : `ended with exit code ${end.code}`
-    const said = cutText(end.stderr, 2_000).trim() || text.slice(0, 2_000).trim()
+    const said = readText(end.stderr, 2_000, vault).trim() || vault.cutText(text, 2_000, true).trim()
     const message = `the program ${how}${said === '' ? '' : `: ${said}`}`
     const harmless = end.code !== null && declared.exitCodesWithoutEffect.includes(end.code)
     throw harmless ? new ToolFailure(message) : new Error(message)
   }
   if (declared.output === 'text') return text
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    throw new Error(`the program did not print JSON: ${text.slice(0, 200)}`)
-  }
+  const value = readJson(text)
+  if (value === undefined)
+    throw new Error(`the program did not print JSON: ${vault.cutText(text, 200, true)}`)
+  return value
 }

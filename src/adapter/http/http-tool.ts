@@ -6,11 +6,12 @@ import {
   type DeclaredValue,
   type Surroundings,
   commonDefinition,
-  cutText,
+  readText,
   resolveSecret,
 } from '../declared-tool.ts'
 import { maskTool } from '../masked-tool.ts'
-import { mask } from '../secret-vault.ts'
+import { readJson } from '../read-json.ts'
+import { mask, type SecretVault } from '../secret-vault.ts'
 import { type CallValues, compileJsonTemplate, compileToolTemplate, fillText } from '../tool-template.ts'
 import { compileRequestUrl } from './request-url.ts'
 import { type HttpResponse, sendRequest } from './send-request.ts'
@@ -45,7 +46,7 @@ export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }:
     ...commonDefinition(declared),
     async execute(args, { signal }) {
       const response = await sendRequest(await prepare(args, 'resolved'), declared.maxResultBytes, signal)
-      return readResponse(response, declared)
+      return readResponse(response, declared, vault)
     },
     async dryRun(args) {
       const { url, headers, body } = await prepare(args, 'masked')
@@ -55,7 +56,7 @@ export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }:
   return maskTool(made, vault)
 }
 
-function compileHeaders(declared: HttpToolDeclaration, vault: Surroundings['vault']): FilledHeaders {
+function compileHeaders(declared: HttpToolDeclaration, vault: SecretVault): FilledHeaders {
   const headers = Object.entries(declared.headers).map(([header, value]) => {
     const what = `The header '${header}' of '${declared.name}'`
     const template = value.kind === 'text' ? compileToolTemplate(value.text, what) : null
@@ -96,18 +97,20 @@ function writeBody(body: Json, headers: Headers): string {
   return isText ? body : JSON.stringify(body)
 }
 
-function readResponse(response: HttpResponse, declared: HttpToolDeclaration): Json {
+function readResponse(response: HttpResponse, declared: HttpToolDeclaration, vault: SecretVault): Json {
   const { status, contentType, bytes } = response
   const text = isTextual(contentType)
-    ? cutText(bytes, declared.maxResultBytes)
+    ? readText(bytes, declared.maxResultBytes, vault)
     : `[${contentType}, not shown]`
   if (status < 200 || status >= 300) {
-    const message = `${declared.method} was answered with ${status}${text === '' ? '' : `: ${text.slice(0, 2_000)}`}`
+    const said = vault.cutText(text, 2_000, true)
+    const message = `${declared.method} was answered with ${status}${said === '' ? '' : `: ${said}`}`
     throw declared.statusesWithoutEffect.includes(status) ? new ToolFailure(message) : new Error(message)
   }
   if (bytes.length === 0) return { status }
   const whole = bytes.length <= declared.maxResultBytes
-  return whole && /[/+]json\b/.test(contentType) ? parseOr(text) : text
+  // A service that promises JSON and sends something else is shown as it is.
+  return whole && /[/+]json\b/.test(contentType) ? (readJson(text) ?? text) : text
 }
 
 function isTextual(contentType: string): boolean {
@@ -115,13 +118,4 @@ function isTextual(contentType: string): boolean {
     contentType === '' ||
     /^text\/|[/+](json|xml|yaml|javascript|x-www-form-urlencoded|x-ndjson)\b/.test(contentType)
   )
-}
-
-/** A service that promises JSON and sends something else is shown as it is. */
-function parseOr(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return text
-  }
 }

@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SecretVault } from './secret-vault.ts'
+
+async function vaultWith(...secrets: string[]): Promise<SecretVault> {
+  const vault = new SecretVault(Object.fromEntries(secrets.map((secret, index) => [`S${index}`, secret])))
+  for (const index of secrets.keys()) await vault.resolve({ from: 'env', name: `S${index}` })
+  return vault
+}
+
+describe('SecretVault', () => {
+  it('V2: masks what was resolved, and nothing before', async () => {
+    const vault = new SecretVault({ A: 'hunter-22' })
+    expect(vault.maskText('hunter-22')).toBe('hunter-22')
+    await vault.resolve({ from: 'env', name: 'A' })
+    expect(vault.maskText('x hunter-22 y')).toBe('x [secret] y')
+    expect(vault.maskJson({ 'hunter-22': ['hunter-22', 1, null] })).toEqual({
+      '[secret]': ['[secret]', 1, null],
+    })
+  })
+
+  it('masks a secret that begins with another one as a whole, and one that is a number', async () => {
+    const vault = await vaultWith('abcd', 'abcdefgh', '99887766')
+    expect(vault.maskText('abcdefgh abcd')).toBe('[secret] [secret]')
+    expect(vault.maskJson({ n: 99887766, m: 998 })).toEqual({ n: '[secret]', m: 998 })
+  })
+
+  it('takes a secret for text, not for a pattern', async () => {
+    const vault = await vaultWith('a.*b+c', '(((((', 'x|y|z')
+    expect(vault.maskText('aXXbbc a.*b+c ((((( x|y|z')).toBe('aXXbbc [secret] [secret] [secret]')
+  })
+
+  it('V3: leaves no half of a secret at a cut, wherever it falls', async () => {
+    const secret = 'planted-secret-4711'
+    const vault = await vaultWith(secret)
+    await fc.assert(
+      fc.asyncProperty(fc.nat(60), fc.nat(30), async (most, before) => {
+        const cut = vault.cutText(`${'.'.repeat(before)}${secret}${'.'.repeat(30)}`, most, false)
+        expect(cut).not.toContain(secret.slice(0, 4))
+        const upstream = vault.cutText(`${'.'.repeat(before)}${secret.slice(0, 9)}`, 100, false)
+        expect(upstream).not.toContain(secret.slice(0, 4))
+      }),
+    )
+  })
+
+  it('masks every line of a key of several lines', async () => {
+    const vault = await vaultWith('-----BEGIN KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF\n-----END KEY-----')
+    expect(vault.maskText('see MIIEvQIBADANBg')).toBe('see [secret]')
+  })
+})
