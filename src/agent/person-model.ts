@@ -23,7 +23,7 @@ export function createPersonModel(
     const tools = (options.tools ?? []).map(({ name }) => name).join(', ') || 'none'
     streams.output.write(`\n${lastMessages(options)}\nTools: ${tools}\n${usage}\n> `)
     for (;;) {
-      const { value, done } = await lines.next()
+      const { value, done } = await unlessAborted(lines.next(), options.abortSignal)
       if (done === true) throw new LockstepError('usage', 'The input ended before the run did.')
       const part = readAnswer(value.trim(), `me-${calls + 1}`)
       if (typeof part !== 'string') {
@@ -54,4 +54,15 @@ function lastMessages(options: LanguageModelV4CallOptions): string {
     })
   })
   return texts.filter((text) => text !== '').join('\n')
+}
+
+/** A person may never answer, and a cancelled run does not wait for them. */
+function unlessAborted<Value>(waiting: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return waiting
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error)
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    waiting.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }

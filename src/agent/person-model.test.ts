@@ -1,0 +1,66 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { playbookOf, step } from '../../test/gate/enforce.ts'
+import { tool } from '../tool/tool.ts'
+import { Agent } from './agent.ts'
+import { createPersonModel } from './person-model.ts'
+
+function terminal(...lines: string[]) {
+  const input = new PassThrough()
+  const output = new PassThrough()
+  if (lines.length > 0) input.end(lines.map((line) => `${line}\n`).join(''))
+  return { input, output, shown: () => String(output.read() ?? '') }
+}
+
+const tools = [tool<{ order_id: string }>({ name: 'look', description: 'L', execute: (args) => args })]
+const playbook = playbookOf([step('look')])
+
+describe('a person as the model', () => {
+  test('is shown the procedure, the tools and the results, and works through the playbook', async () => {
+    const streams = terminal('look order_id=ORD-42', '"All done."')
+    const model = createPersonModel(streams)
+    const result = await new Agent({ model, tools, playbook }).run('Check ORD-42.')
+    expect(result).toMatchObject({ status: 'succeeded', message: 'All done.' })
+    expect(result.metrics).toMatchObject({ cost: null })
+    const shown = streams.shown()
+    for (const text of [
+      'Check ORD-42.',
+      'Now: step 1 of 1, look',
+      'Tools: look, fail_step',
+      '"ORD-42"',
+      'final answer',
+    ])
+      expect(shown).toContain(text)
+  })
+
+  test('is held to the playbook like any model', async () => {
+    const streams = terminal('"Done."', '"Done."', '"Done."')
+    const result = await new Agent({ model: createPersonModel(streams), tools, playbook }).run('go')
+    expect(result.status).toBe('incomplete')
+  })
+
+  test('is told what a line must look like, and asked again', async () => {
+    const streams = terminal('', 'look what', 'look order_id=1', '"Done."')
+    const result = await new Agent({ model: createPersonModel(streams), tools, playbook }).run('go')
+    expect(result.status).toBe('succeeded')
+    expect(streams.shown()).toContain('Type a call')
+  })
+
+  test('who leaves ends the run as failed with the reason', async () => {
+    const result = await new Agent({
+      model: createPersonModel(terminal('look order_id=1')),
+      tools,
+      playbook,
+    }).run('go')
+    expect(result).toMatchObject({ status: 'failed', reason: /input ended before the run did/ })
+  })
+
+  test('who does not answer is not waited for once the run is cancelled', async () => {
+    const controller = new AbortController()
+    const running = new Agent({ model: createPersonModel(terminal()), tools, playbook }).run('go', {
+      signal: controller.signal,
+    })
+    setTimeout(() => controller.abort(), 10)
+    expect((await running).status).toBe('cancelled')
+  })
+})
