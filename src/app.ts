@@ -9,7 +9,7 @@ import type { AgentStream } from './agent/agent.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { Playbook } from './playbook/playbook.ts'
-import type { JsonObject } from './shared/json.ts'
+import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
 import { loadModule } from './source/load-module.ts'
@@ -43,6 +43,27 @@ export async function connectMcpServers(
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
   const connected = await createMcpTools(readMcpServers(servers), { keepAnswers: true, onNotice })
   return { ...connected, takeAnswer: (key) => connected.takeAnswer(key) as CallToolResult | null }
+}
+
+/** Connects to the MCP servers of a configuration; its secrets are masked in everything that comes back. */
+export async function connectConfiguredServers(
+  config: Config,
+  onNotice: (text: string) => void,
+): Promise<ConnectedServers> {
+  const { maskTool } = await import('./adapter/masked-tool.ts')
+  const { SecretVault } = await import('./adapter/secret-vault.ts')
+  const vault = new SecretVault()
+  const connected = await connectMcpServers(await resolveServers(config.mcpServers, vault), (text) =>
+    onNotice(vault.maskText(text)),
+  )
+  return {
+    ...connected,
+    tools: connected.tools.map((tool) => maskTool(tool, vault)),
+    takeAnswer(key) {
+      const answer = connected.takeAnswer(key)
+      return answer === null ? null : (vault.maskJson(answer as unknown as Json) as unknown as CallToolResult)
+    },
+  }
 }
 
 /** A tool, and where it comes from. */
@@ -139,9 +160,8 @@ async function mcpTools(
   const { createMcpTools } = await import('./adapter/mcp/create-mcp-tools.ts')
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
   const { maskTool } = await import('./adapter/masked-tool.ts')
-  const resolved: Record<string, unknown> = {}
-  for (const [name, server] of Object.entries(servers)) resolved[name] = await resolveServer(server, vault)
-  const { tools, close } = await createMcpTools(readMcpServers(resolved), { onNotice })
+  const resolved = readMcpServers(await resolveServers(servers, vault))
+  const { tools, close } = await createMcpTools(resolved, { onNotice })
   return {
     tools: tools.map((tool) => {
       const [server = '', ...rest] = tool.name.split('/')
@@ -150,6 +170,15 @@ async function mcpTools(
     }),
     close,
   }
+}
+
+async function resolveServers(
+  servers: Config['mcpServers'],
+  vault: SecretVault,
+): Promise<Record<string, unknown>> {
+  const resolved: Record<string, unknown> = {}
+  for (const [name, server] of Object.entries(servers)) resolved[name] = await resolveServer(server, vault)
+  return resolved
 }
 
 /** A server as MCP clients write it, with the secrets in their places: it is about to be connected. */

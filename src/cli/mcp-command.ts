@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { connectMcpServers, openFileJournal, type ConnectedServers } from '../app.ts'
+import {
+  connectConfiguredServers,
+  connectMcpServers,
+  openFileJournal,
+  type ConnectedServers,
+} from '../app.ts'
 import { Callers } from '../mcp/callers.ts'
 import { DefinitionLock } from '../mcp/definition-lock.ts'
 import { notGoverned } from '../mcp/gateway.ts'
@@ -13,12 +18,15 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { loadPlaybook } from '../source/load-playbook.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
+import { openConfig } from './open-config.ts'
 import { readMcpFlags, type McpFlags } from './read-mcp-flags.ts'
+import { runFolder } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep mcp --playbook FILE [OPTIONS] -- COMMAND [ARGUMENTS]
        lockstep mcp --playbook FILE [OPTIONS] --servers FILE
-       lockstep mcp lock --playbook FILE (--servers FILE | -- COMMAND)
+       lockstep mcp --playbook FILE [OPTIONS] [--config FILE]
+       lockstep mcp lock --playbook FILE (-- COMMAND | --servers FILE | [--config FILE])
 
 Stands between an MCP client and MCP servers and holds every tool call to the playbook. Serves one client on standard
 input and output; with --http, many.
@@ -29,6 +37,7 @@ Options:
   --playbook FILE    the playbook
   -- COMMAND         the MCP server to start; it gets this process's environment
   --servers FILE     several servers, as JSON: { "mcpServers": { "NAME": { "command", "args", "env" } | { "url" } } }
+  --config FILE      the MCP servers of this configuration, instead of the nearest lockstep.config.yaml
   --name NAME        what the server after -- is called (upstream)
   --risk TOOL=RISK   read, write or irreversible (the default); for a tool of the server after --
   --timeout SECONDS  how long a call to the server after -- may take (60)
@@ -40,7 +49,7 @@ Options:
   --callers FILE     who may call over HTTP: { "NAME": "env:VARIABLE" | "sha256:DIGEST" }; without it one caller, whose
                      token is LOCKSTEP_MCP_TOKEN or is made up and shown
   --lock FILE        where definitions are pinned (lockstep.mcp.lock beside the playbook)
-  --data DIRECTORY   where runs are recorded (.lockstep beside the playbook)
+  --data DIRECTORY   where runs are recorded, instead of LOCKSTEP_HOME or the user's data folder
 
 lockstep mcp lock pins what the servers' tools are now, and shows what changed.
 
@@ -59,11 +68,13 @@ export const mcpCommand: Command = {
     const beside = dirname(resolve(flags.playbook))
     const lock = DefinitionLock.open(flags.lock ?? join(beside, 'lockstep.mcp.lock'))
     const say = (text: string) => terminal.err(`lockstep mcp: ${text}\n`)
-    const upstream = await connectMcpServers(readServers(flags), say)
+    const upstream = await connect(flags, say)
     try {
       if (flags.action === 'lock') pin(lock, upstream, terminal)
-      else
-        await serve({ flags, playbook, lock, upstream, data: flags.data ?? join(beside, '.lockstep'), say })
+      else {
+        const runs = flags.data === null ? runFolder() : join(flags.data, 'runs')
+        await serve({ flags, playbook, lock, upstream, runs, say })
+      }
       return exitCode.done
     } finally {
       await upstream.close()
@@ -76,14 +87,14 @@ interface Service {
   readonly playbook: Playbook
   readonly lock: DefinitionLock
   readonly upstream: ConnectedServers
-  readonly data: string
+  readonly runs: string
   readonly say: (text: string) => void
 }
 
-async function serve({ flags, playbook, lock, upstream, data, say }: Service): Promise<void> {
+async function serve({ flags, playbook, lock, upstream, runs, say }: Service): Promise<void> {
   const { http, observe } = flags
   const callers = http === null ? null : readCallers(http, say)
-  const journal = await openFileJournal(join(data, 'runs'))
+  const journal = await openFileJournal(runs)
   const stop = stopSignal()
   const open = await openGateway({
     playbook,
@@ -98,7 +109,7 @@ async function serve({ flags, playbook, lock, upstream, data, say }: Service): P
   })
   const servers = upstream.servers.map(({ name, revision }) => `${name} (${revision})`).join(', ')
   say(`${playbook.id}, ${observe ? 'observed, not enforced' : 'enforced'}, in front of ${servers}`)
-  say(`${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${join(data, 'runs')}`)
+  say(`${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${runs}`)
   say(notGoverned)
   try {
     if (http === null || callers === null) await serveStdio(open.gateway, stop)
@@ -134,17 +145,30 @@ function pin(lock: DefinitionLock, upstream: ConnectedServers, terminal: Termina
   )
 }
 
-function readServers({ servers, risks, timeoutSeconds }: McpFlags): unknown {
+async function connect(
+  { servers, risks, timeoutSeconds }: McpFlags,
+  say: (text: string) => void,
+): Promise<ConnectedServers> {
+  if ('config' in servers) {
+    const config = await openConfig(servers.config)
+    if (config !== null && Object.keys(config.mcpServers).length > 0) {
+      return await connectConfiguredServers(config, say)
+    }
+    const where = config === null ? 'there is no configuration' : 'the configuration has no mcpServers'
+    throw new LockstepError('usage', `mcp has no servers: ${where}`, {
+      hint: 'name them with -- COMMAND, --servers FILE or --config FILE',
+    })
+  }
   if ('file' in servers) {
     const file = readJson(servers.file) as { mcpServers?: unknown } | null
-    return file?.mcpServers ?? file
+    return await connectMcpServers(file?.mcpServers ?? file, say)
   }
   const [command, ...args] = servers.command
   // Whoever starts the gateway in a server's place gives it the environment that was meant for the server.
   const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined))
   const tools = Object.fromEntries(Object.entries(risks).map(([tool, risk]) => [tool, { risk }]))
   const timeout = timeoutSeconds === null ? {} : { timeoutSeconds }
-  return { [servers.name]: { command, args, env, tools, ...timeout } }
+  return await connectMcpServers({ [servers.name]: { command, args, env, tools, ...timeout } }, say)
 }
 
 function readCallers(http: NonNullable<McpFlags['http']>, say: (text: string) => void): Callers {

@@ -5,6 +5,7 @@ import { unknown } from './read-flags.ts'
 const options = {
   playbook: { type: 'string' },
   servers: { type: 'string' },
+  config: { type: 'string' },
   name: { type: 'string' },
   risk: { type: 'string', multiple: true },
   timeout: { type: 'string' },
@@ -22,8 +23,11 @@ const options = {
 export interface McpFlags {
   readonly action: 'serve' | 'lock'
   readonly playbook: string
-  /** A file of servers, or the command of the one server. */
-  readonly servers: { readonly file: string } | { readonly command: readonly string[]; readonly name: string }
+  /** A file of servers, the command of the one server, or those of a configuration: the named one, or the nearest. */
+  readonly servers:
+    | { readonly file: string }
+    | { readonly command: readonly string[]; readonly name: string }
+    | { readonly config: string | undefined }
   readonly risks: Readonly<Record<string, string>>
   readonly timeoutSeconds: number | null
   readonly observe: boolean
@@ -44,13 +48,16 @@ export function readMcpFlags(args: readonly string[]): McpFlags {
   if (action !== 'serve' && action !== 'lock') throw unknown('action of mcp', action, ['lock'])
   if (more.length > 0) throw new LockstepError('usage', `mcp does not take ${more[0]}`)
   if (values.playbook === undefined) throw new LockstepError('usage', 'mcp needs --playbook FILE')
-  if ((values.servers === undefined) === (command.length === 0)) {
-    throw new LockstepError('usage', 'mcp needs one of --servers FILE and -- COMMAND')
+  const sources = [values.servers, values.config, command[0]].filter((source) => source !== undefined)
+  if (sources.length > 1 || (dashes !== -1 && command.length === 0)) {
+    throw new LockstepError(
+      'usage',
+      'mcp takes its servers from one of --servers FILE, --config FILE and -- COMMAND',
+    )
   }
-  const fromFile = values.servers !== undefined
-  if (fromFile && (values.name ?? values.risk ?? values.timeout) !== undefined) {
+  if (command.length === 0 && (values.name ?? values.risk ?? values.timeout) !== undefined) {
     throw new LockstepError('usage', '--name, --risk and --timeout go with -- COMMAND', {
-      hint: 'say it in the file of servers',
+      hint: 'say it where the servers are declared',
     })
   }
   if (values.http === undefined && (values.host ?? values.callers) !== undefined) {
@@ -66,7 +73,11 @@ export function readMcpFlags(args: readonly string[]): McpFlags {
     action,
     playbook: values.playbook,
     servers:
-      values.servers === undefined ? { command, name: values.name ?? 'upstream' } : { file: values.servers },
+      values.servers !== undefined
+        ? { file: values.servers }
+        : command.length > 0
+          ? { command, name: values.name ?? 'upstream' }
+          : { config: values.config },
     risks: pairs('risk', values.risk ?? [], (value) => value),
     timeoutSeconds: values.timeout === undefined ? null : numberOf('timeout', values.timeout, 1, 86_400),
     observe: values.observe ?? false,

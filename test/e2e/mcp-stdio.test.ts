@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
+  bin,
   connectStdio,
   Desk,
+  deskServer,
   refusal,
   revisions,
   rightCalls,
@@ -242,6 +244,27 @@ test('the error of a tool that only reads, or that is vouched for, can be tried 
     expect(textOf(failed)).toContain('there is no X-1')
     expect((await call(...rightCalls[tool === 'lookup_customer' ? 0 : 1]!)).isError).not.toBe(true)
   }
+})
+
+test('takes servers from the configuration, and shows no secret of it', async () => {
+  const server = {
+    command: process.execPath,
+    args: [deskServer],
+    env: { DESK_MODE: 'leak', DESK_TOKEN: 'env:SHOP' },
+  }
+  // YAML is a superset of JSON.
+  const config = join(desk.folder, 'lockstep.config.yaml')
+  writeFileSync(config, JSON.stringify({ mcpServers: { desk: server } }))
+  const command = [bin, 'mcp', '--playbook', desk.playbook, '--config', config]
+  const env = { SHOP: 'secret-of-the-shop', LOCKSTEP_HOME: join(desk.folder, 'data') }
+  const { call, said } = await connectStdio(command, '2025-11-25', env).then((each) => {
+    open.push(each)
+    return each
+  })
+  const answer = JSON.stringify(await call(...rightCalls[0]!))
+  expect(answer).toContain('[secret]')
+  expect(answer + said() + JSON.stringify(desk.record)).not.toContain('secret-of-the-shop')
+  expect(desk.record.length).toBeGreaterThan(0)
 })
 
 test('writes nothing but the protocol to standard output', async () => {

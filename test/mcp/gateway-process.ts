@@ -18,8 +18,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 export type Revision = '2025-11-25' | '2026-07-28'
 export const revisions: readonly Revision[] = ['2025-11-25', '2026-07-28']
 
-const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
-const deskServer = fileURLToPath(new URL('desk-server.ts', import.meta.url))
+/** The command that tests start. */
+export const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
+export const deskServer = fileURLToPath(new URL('desk-server.ts', import.meta.url))
 const refundDesk = fileURLToPath(new URL('../../examples/refund-desk.yaml', import.meta.url))
 
 /** A call and what it should look like: the steps of the refund desk, done right. */
@@ -97,13 +98,17 @@ export interface StdioClient {
   readonly close: () => Promise<void>
 }
 
-export async function connectStdio(command: readonly string[], revision: Revision): Promise<StdioClient> {
+export async function connectStdio(
+  command: readonly string[],
+  revision: Revision,
+  env: Record<string, string> = {},
+): Promise<StdioClient> {
   let said = ''
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [...command],
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: { PATH: process.env['PATH'] ?? '', ...env },
   })
   transport.stderr?.on('data', (chunk: Buffer) => {
     said += chunk.toString()
