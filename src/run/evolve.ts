@@ -17,6 +17,7 @@ import { createActivation, type Activation } from './activation.ts'
 import { credit } from './credit.ts'
 import type { EventOf, RunEvent } from './event.ts'
 import { arePredecessorsMet, insertSorted, removeFrom } from './order.ts'
+import { activateCurrent, startClock, startClocks, stopClock, stopClocks } from './step-clock.ts'
 import { activationOf, createState, semantics, type RunState } from './state.ts'
 import type { Ticket } from './ticket.ts'
 import { violationsKept, type Violation } from './violation.ts'
@@ -352,44 +353,6 @@ function lookAtWatchers(state: RunState): void {
 
 function pause(state: RunState, at: number): void {
   if (state.paused++ === 0) stopClocks(state, at)
-}
-
-/** Time counts against a step once it was due or has begun; due for no time at all, between two events, does not count. */
-function activateCurrent(state: RunState, at: number): void {
-  const first = state.open[0]
-  for (let index = state.timed.length - 1; index >= 0; index--) {
-    const activation = state.timed[index]!
-    const begun = activation.tickets.length > 0 || activation.activeMs > 0
-    if (activation.step === first || begun || (activation.activeSince ?? at) < at) continue
-    activation.activeSince = null
-    state.timed.splice(index, 1)
-  }
-  if (first !== undefined) startClock(state, state.activations[first]!, at)
-}
-
-function startClock(state: RunState, activation: Activation, at: number): void {
-  if (activation.activeSince !== null || state.compiled.steps[activation.step]!.timeout === null) return
-  if (!state.timed.includes(activation)) state.timed.push(activation)
-  if (isRunning(state)) activation.activeSince = at
-}
-
-function startClocks(state: RunState, at: number): void {
-  if (!isRunning(state)) return
-  for (const activation of state.timed) activation.activeSince ??= at
-}
-
-function stopClocks(state: RunState, at: number): void {
-  for (const activation of state.timed) stopClock(activation, at)
-}
-
-function stopClock(activation: Activation, at: number): void {
-  if (activation.activeSince === null) return
-  activation.activeMs += Math.max(0, at - activation.activeSince)
-  activation.activeSince = null
-}
-
-function isRunning(state: RunState): boolean {
-  return state.ended === null && state.paused === 0 && state.failedRequired === 0
 }
 
 function keepViolation(state: RunState, violation: Violation): void {
