@@ -1,4 +1,5 @@
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
+import { unknownCall } from '../run/decide-call.ts'
 import { findOwner } from '../run/find-owner.ts'
 import { currentStep, type RunState } from '../run/state.ts'
 import { controlTools } from '../tool/control-tool.ts'
@@ -26,7 +27,7 @@ export function legalTools(state: RunState, names: readonly string[]): string[] 
 }
 
 function isLegal(state: RunState, tool: string): boolean {
-  return typeof findOwner(state, tool) !== 'string'
+  return typeof findOwner(state, tool) !== 'string' && unknownCall(state, tool) === null
 }
 
 function dueStep(state: RunState): CompiledStep | null {

@@ -153,7 +153,7 @@ function requirementProblem(
 }
 
 /** An earlier call of the tool that may have taken effect: nothing is repeated before somebody has found out. */
-function unknownCall(state: RunState, tool: string): string | null {
+export function unknownCall(state: RunState, tool: string): string | null {
   for (const ticket of state.openTickets)
     if (ticket.tool === tool && ticket.state === 'unknown') return ticket.callId
   return null
