@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createMcpTools } from '../../src/adapter/mcp/create-mcp-tools.ts'
 import {
   Desk,
   HttpGateway,
@@ -13,6 +14,8 @@ import {
   textOf,
   type Revision,
 } from '../mcp/gateway-process.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const tokens = { ADA_TOKEN: 'token-of-ada', BOB_TOKEN: 'token-of-bob' }
 
@@ -57,37 +60,33 @@ function call(client: Client, run: string, tool: string, args: object = {}): Pro
 }
 
 describe.each(revisions)('a stock client that speaks %s over HTTP', (revision) => {
-  test(
-    'works through a run that every call names, also after it reconnects',
-    { timeout: 60_000 },
-    async () => {
-      const first = await connect(tokens.ADA_TOKEN, revision)
-      const { tools } = await first.listTools()
-      expect(tools[0]?.name).toBe('start_run')
-      for (const tool of tools.slice(1)) expect(tool.inputSchema.required).toContain('lockstep_run')
-      const run = await begin(first)
-      expect(textOf(await call(first, run, ...rightCalls[0]!))).toContain('step 2 of 4')
-      await first.close()
-      // A new connection resumes the run, and so does a new process.
-      const second = await connect(tokens.ADA_TOKEN, revision)
-      expect(textOf(await call(second, run, ...rightCalls[1]!))).toContain('step 3 of 4')
-      await gateway.stop()
-      await start()
-      const third = await connect(tokens.ADA_TOKEN, revision)
-      expect(refusal(await call(third, run, 'finish'))).toMatchObject({ code: 'finish_refused' })
-      await call(third, run, ...rightCalls[2]!)
-      expect(refusal(await call(third, run, ...rightCalls[2]!))).toMatchObject({ executed: false })
-      await call(third, run, ...rightCalls[3]!)
-      expect(textOf(await call(third, run, 'finish'))).toContain('accepted')
-      expect(desk.done).toEqual(rightCalls.map(([tool]) => tool))
-      const { contents } = await third.readResource({ uri: `lockstep://plan/${run}` })
-      expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ run, status: 'succeeded' })
-      expect(desk.record.every(({ principal }) => principal === 'ada')).toBe(true)
-    },
-  )
+  test('works through a run that every call names, also after it reconnects', async () => {
+    const first = await connect(tokens.ADA_TOKEN, revision)
+    const { tools } = await first.listTools()
+    expect(tools[0]?.name).toBe('start_run')
+    for (const tool of tools.slice(1)) expect(tool.inputSchema.required).toContain('lockstep_run')
+    const run = await begin(first)
+    expect(textOf(await call(first, run, ...rightCalls[0]!))).toContain('step 2 of 4')
+    await first.close()
+    // A new connection resumes the run, and so does a new process.
+    const second = await connect(tokens.ADA_TOKEN, revision)
+    expect(textOf(await call(second, run, ...rightCalls[1]!))).toContain('step 3 of 4')
+    await gateway.stop()
+    await start()
+    const third = await connect(tokens.ADA_TOKEN, revision)
+    expect(refusal(await call(third, run, 'finish'))).toMatchObject({ code: 'finish_refused' })
+    await call(third, run, ...rightCalls[2]!)
+    expect(refusal(await call(third, run, ...rightCalls[2]!))).toMatchObject({ executed: false })
+    await call(third, run, ...rightCalls[3]!)
+    expect(textOf(await call(third, run, 'finish'))).toContain('accepted')
+    expect(desk.done).toEqual(rightCalls.map(([tool]) => tool))
+    const { contents } = await third.readResource({ uri: `lockstep://plan/${run}` })
+    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ run, status: 'succeeded' })
+    expect(desk.record.every(({ principal }) => principal === 'ada')).toBe(true)
+  })
 })
 
-test('runs are not shared: not between clients, and not between callers', { timeout: 60_000 }, async () => {
+test('runs are not shared: not between clients, and not between callers', async () => {
   const [ada, bob] = [await connect(tokens.ADA_TOKEN), await connect(tokens.BOB_TOKEN, '2025-11-25')]
   const [hers, his] = [await begin(ada), await begin(bob)]
   expect(hers).not.toBe(his)
@@ -132,4 +131,23 @@ test('answers nobody it does not know, no page of a browser, and no other path',
   for (let again = 0; again < 15; again++) expect(await ask(ada)).toBe(200)
   expect(gateway.said).not.toContain('MaxListeners')
   expect(gateway.said).not.toContain(tokens.ADA_TOKEN)
+})
+
+test('is a server like any other to its own client, which reaches it over HTTP', async () => {
+  const headers = { authorization: `Bearer ${tokens.ADA_TOKEN}` }
+  const far = { url: gateway.url, headers, tools: { start_run: { risk: 'read' as const } } }
+  const { tools, servers, close } = await createMcpTools({ far })
+  try {
+    expect(servers).toEqual([{ name: 'far', revision: '2026-07-28' }])
+    const starter = tools.find(({ name }) => name === 'far/start_run')
+    const context = { signal: new AbortController().signal, idempotencyKey: 'k' }
+    expect(await starter?.execute({}, context)).toEqual({ run: expect.stringMatching(/^r_/) })
+    const refund = tools.find(({ name }) => name === 'far/refund')
+    await expect(refund?.execute({}, context)).rejects.toThrow("The MCP server 'far' reports an error")
+    await gateway.stop()
+    await expect(refund?.execute({}, context)).rejects.toThrow("'far'")
+  } finally {
+    await close()
+    await start()
+  }
 })

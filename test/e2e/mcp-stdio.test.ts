@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   bin,
   connectStdio,
@@ -14,6 +14,8 @@ import {
   textOf,
   type StdioClient,
 } from '../mcp/gateway-process.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 let desk: Desk
 let open: StdioClient[] = []
@@ -38,7 +40,7 @@ async function connect(
 }
 
 describe.each(revisions)('a stock client that speaks %s', (revision) => {
-  test('works through the playbook, told at every step what comes next', { timeout: 60_000 }, async () => {
+  test('works through the playbook, told at every step what comes next', async () => {
     const { client, call } = await connect([], revision)
     expect(client.getNegotiatedProtocolVersion()).toBe(revision)
     const before = (await client.listTools()).tools
@@ -69,7 +71,7 @@ describe.each(revisions)('a stock client that speaks %s', (revision) => {
     expect(client.getInstructions()).toContain('Tools that the client holds elsewhere are not.')
   })
 
-  test('does not break out', { timeout: 60_000 }, async () => {
+  test('does not break out', async () => {
     const { client, call } = await connect([], revision)
     const early = refusal(await call('refund', rightCalls[2]![1]))
     expect(early).toMatchObject({
@@ -116,41 +118,33 @@ test('ends the run incomplete when the final answer keeps coming too early', asy
   })
 })
 
-test(
-  'takes a named run up where it was, however often the client reconnects',
-  { timeout: 60_000 },
-  async () => {
-    const first = await connect(['--run', 'case-1'])
-    await first.call(...rightCalls[0]!)
-    await first.close()
-    const second = await connect(['--run', 'case-1'])
-    expect(textOf(await second.call(...rightCalls[1]!))).toContain('step 3 of 4')
-    await second.call(...rightCalls[2]!)
-    await second.close()
-    const third = await connect(['--run', 'case-1'])
-    expect(refusal(await third.call(...rightCalls[2]!))).toMatchObject({ executed: false })
-    await third.call(...rightCalls[3]!)
-    expect(textOf(await third.call('finish'))).toContain('accepted')
-    expect(desk.done.filter((tool) => tool === 'refund')).toHaveLength(1)
-    expect(new Set(desk.record.map(({ run }) => run))).toEqual(new Set(['case-1']))
-  },
-)
+test('takes a named run up where it was, however often the client reconnects', async () => {
+  const first = await connect(['--run', 'case-1'])
+  await first.call(...rightCalls[0]!)
+  await first.close()
+  const second = await connect(['--run', 'case-1'])
+  expect(textOf(await second.call(...rightCalls[1]!))).toContain('step 3 of 4')
+  await second.call(...rightCalls[2]!)
+  await second.close()
+  const third = await connect(['--run', 'case-1'])
+  expect(refusal(await third.call(...rightCalls[2]!))).toMatchObject({ executed: false })
+  await third.call(...rightCalls[3]!)
+  expect(textOf(await third.call('finish'))).toContain('accepted')
+  expect(desk.done.filter((tool) => tool === 'refund')).toHaveLength(1)
+  expect(new Set(desk.record.map(({ run }) => run))).toEqual(new Set(['case-1']))
+})
 
-test(
-  'gives each process a run of its own, and one named run to one process at a time',
-  { timeout: 60_000 },
-  async () => {
-    const [one, other] = await Promise.all([connect(), connect()])
-    await one.call(...rightCalls[0]!)
-    expect(refusal(await other.call(...rightCalls[1]!))).toMatchObject({ code: 'out_of_sequence' })
+test('gives each process a run of its own, and one named run to one process at a time', async () => {
+  const [one, other] = await Promise.all([connect(), connect()])
+  await one.call(...rightCalls[0]!)
+  expect(refusal(await other.call(...rightCalls[1]!))).toMatchObject({ code: 'out_of_sequence' })
 
-    const [mine, yours] = await Promise.all([connect(['--run', 'shared']), connect(['--run', 'shared'])])
-    await mine.call(...rightCalls[0]!)
-    await yours.call('lookup_order', { order_id: 'ORD-42' })
-    const both = await Promise.all([mine.call(...rightCalls[1]!), yours.call(...rightCalls[1]!)])
-    expect(both.filter(({ isError }) => isError === true).length).toBeGreaterThan(0)
-  },
-)
+  const [mine, yours] = await Promise.all([connect(['--run', 'shared']), connect(['--run', 'shared'])])
+  await mine.call(...rightCalls[0]!)
+  await yours.call('lookup_order', { order_id: 'ORD-42' })
+  const both = await Promise.all([mine.call(...rightCalls[1]!), yours.call(...rightCalls[1]!)])
+  expect(both.filter(({ isError }) => isError === true).length).toBeGreaterThan(0)
+})
 
 test('refuses a tool whose definition changed, with the difference, and shows the one that was reviewed', async () => {
   const before = await connect()
@@ -232,6 +226,28 @@ test.each([
   },
 )
 
+test('a client that leaves in the middle of a call leaves it recorded as unknown', async () => {
+  desk.behave('hang')
+  const { call, close } = await connect(['--run', 'left'])
+  await call(...rightCalls[0]!)
+  await call(...rightCalls[1]!)
+  const pending = call(...rightCalls[2]!).catch(() => null)
+  while (!desk.done.includes('refund')) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20)
+    })
+  }
+  await close()
+  await pending
+  expect(desk.record.filter(({ type }) => type === 'tool.settled').at(-1)?.data).toMatchObject({
+    outcome: 'unknown',
+  })
+  desk.behave('')
+  const back = await connect(['--run', 'left'])
+  expect(refusal(await back.call(...rightCalls[2]!))).toMatchObject({ executed: false })
+  expect(desk.done.filter((tool) => tool === 'refund')).toHaveLength(1)
+})
+
 test('the error of a tool that only reads, or that is vouched for, can be tried again', async () => {
   desk.behave('', { tools: { lookup_customer: { errors: 'not_applied' }, lookup_order: { risk: 'read' } } })
   const { call } = await connect()
@@ -298,7 +314,7 @@ test('pins on request, and shows what changed', async () => {
   expect(file).toMatchObject({ format: 'lockstep.mcp.lock', version: 1 })
 })
 
-test('says before it serves what keeps it from serving', { timeout: 60_000 }, async () => {
+test('says before it serves what keeps it from serving', async () => {
   desk.serve({ desk: { command: 'no-such-command-anywhere' } })
   expect(await run([])).toMatchObject({ code: 1, err: expect.stringContaining("'desk' could not be used") })
   desk.serve({ desk: { comand: 'x' } })
