@@ -155,6 +155,7 @@ export class AgentRun {
       messages:
         now === '' ? this.#messages : [...this.#messages, { role: 'user', content: `[procedure]\n${now}` }],
       tools: offered,
+      names: tools?.names ?? [],
       maxTokens: spending.allowance(this.#setup.maxTokens),
       maxRetries: this.#setup.maxRetries,
       signal,

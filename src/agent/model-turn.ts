@@ -5,6 +5,7 @@ import type { JsonSchema } from '../shared/json-schema.ts'
 import { toJson } from '../shared/to-json.ts'
 import { loadSdk } from './load-sdk.ts'
 import { createRepair } from './repair-call.ts'
+import { renameCalls, wireNames, type WireNames } from './wire-name.ts'
 import type { OfferedTool } from '../tool/tool.ts'
 
 /** What a model is asked. */
@@ -13,6 +14,8 @@ export interface ModelQuestion {
   readonly instructions: string
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly OfferedTool[]
+  /** The names of all tools there are, offered now or not; the history speaks of others than are offered. */
+  readonly names: readonly string[]
   readonly maxTokens: number | null
   readonly maxRetries: number
   readonly signal: AbortSignal
@@ -60,21 +63,26 @@ export interface ModelTurn {
  */
 export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
   const { generateText, streamText, jsonSchema } = await loadSdk()
+  const wire = wireNames(question.names, question.model)
+  const messages = wire.encodeMessages(question.messages)
   const tools: ToolSet = Object.fromEntries(
     question.tools.map(({ name, description, input }) => [
-      name,
-      { description, inputSchema: jsonSchema(schemaFor(input), { validate: isObject }) },
+      wire.encode(name),
+      {
+        description: wire.encode(name) === name ? description : `${name}: ${description}`,
+        inputSchema: jsonSchema(schemaFor(input), { validate: isObject }),
+      },
     ]),
   )
   const repairs = { promptTokens: 0, completionTokens: 0 }
   const options = {
     model: question.model,
     instructions: question.instructions,
-    messages: [...question.messages],
+    messages,
     tools,
     maxRetries: question.maxRetries,
     abortSignal: question.signal,
-    repairToolCall: createRepair(question, tools, (promptTokens, completionTokens) => {
+    repairToolCall: createRepair({ ...question, messages }, tools, (promptTokens, completionTokens) => {
       repairs.promptTokens += promptTokens
       repairs.completionTokens += completionTokens
     }),
@@ -82,11 +90,12 @@ export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
   }
   const turn =
     question.onText === null
-      ? readTurn(await generateText(options))
+      ? readTurn(await generateText(options), wire)
       : await readStream(
           streamText({ ...options, streamRetries: question.maxRetries, onError: () => undefined }),
           question.onText,
           question.signal,
+          wire,
         )
   return {
     ...turn,
@@ -101,25 +110,29 @@ async function readStream(
   },
   onText: (text: string) => void,
   signal: AbortSignal,
+  wire: WireNames,
 ): Promise<ModelTurn> {
   for await (const part of stream.fullStream) {
     if (part.type === 'text-delta') onText(part.text)
     if (part.type === 'error') throw part.error
     if (part.type === 'abort') throw signal.reason
   }
-  return readTurn({
-    text: await stream.text,
-    toolCalls: await stream.toolCalls,
-    finishReason: await stream.finishReason,
-    usage: await stream.usage,
-    responseMessages: await stream.responseMessages,
-  })
+  return readTurn(
+    {
+      text: await stream.text,
+      toolCalls: await stream.toolCalls,
+      finishReason: await stream.finishReason,
+      usage: await stream.usage,
+      responseMessages: await stream.responseMessages,
+    },
+    wire,
+  )
 }
 
 /** Ends after which what came so far is not what the model had to say. */
 const unusable: ReadonlySet<FinishReason> = new Set<FinishReason>(['content-filter', 'error', 'interrupted'])
 
-function readTurn(result: SdkAnswer): ModelTurn {
+function readTurn(result: SdkAnswer, wire: WireNames): ModelTurn {
   const elsewhere =
     result.toolCalls.find((call) => call.providerExecuted === true) ??
     result.responseMessages.flatMap(ranElsewhere)[0]
@@ -138,11 +151,11 @@ function readTurn(result: SdkAnswer): ModelTurn {
     // Calls are told apart by their ids, so of two with one id the SDK knows only the first.
     calls: uniqueById(result.toolCalls).map((call) => ({
       id: call.toolCallId,
-      tool: call.toolName,
+      tool: wire.decode(call.toolName),
       arguments: asJson(call.input),
     })),
     cut: result.finishReason === 'length',
-    message: messageOf(result.text, result.responseMessages),
+    message: messageOf(result.text, result.responseMessages, wire),
     promptTokens: result.usage.inputTokens ?? 0,
     completionTokens: result.usage.outputTokens ?? 0,
   }
@@ -154,12 +167,14 @@ function ranElsewhere({ role, content }: ModelMessage): { readonly toolName: str
   return content.filter((part) => part.type === 'tool-result')
 }
 
-function messageOf(text: string, messages: readonly ModelMessage[]): JsonObject {
+function messageOf(text: string, messages: readonly ModelMessage[], wire: WireNames): JsonObject {
   const message = messages.find(({ role }) => role === 'assistant') ?? { role: 'assistant', content: text }
   if (typeof message.content === 'string') return { role: 'assistant', content: message.content }
   const calls = uniqueById(message.content.filter((part) => part.type === 'tool-call'))
   const content = message.content.filter((part) => part.type !== 'tool-call' || calls.includes(part))
-  return JSON.parse(JSON.stringify({ ...message, content })) as JsonObject
+  return JSON.parse(
+    JSON.stringify(renameCalls({ ...message, content } as ModelMessage, wire.decode)),
+  ) as JsonObject
 }
 
 function uniqueById<Call extends { readonly toolCallId: string }>(calls: readonly Call[]): Call[] {

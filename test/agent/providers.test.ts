@@ -5,6 +5,8 @@ import { Agent } from '../../src/agent/agent.ts'
 import type { AgentEvent } from '../../src/agent/agent-event.ts'
 import { createDemoDesk } from '../../src/cli/demo-desk.ts'
 import { loadPlaybook } from '../../src/source/load-playbook.ts'
+import { tool } from '../../src/tool/tool.ts'
+import { playbookOf, step } from './run-agent.ts'
 import { startModelServer, type Fault, type ServedTurn } from './model-server.ts'
 
 const playbook = await loadPlaybook(new URL('../../examples/refund-desk.yaml', import.meta.url).pathname)
@@ -72,6 +74,24 @@ describe.each(models)('%s over HTTP', (model) => {
     expect(text.join('')).toBe('I will pay at once.Now I may pay.Refunded 30 to Ada Moreno.')
     expect(desk.paid).toHaveLength(1)
     expect((await stream.result).metrics).toMatchObject({ promptTokens: 600, completionTokens: 120 })
+  })
+
+  test('takes tools with names that the service would not, under other ones', async () => {
+    await server.close()
+    await serve([{ calls: [{ tool: 'crm__look_up', arguments: {} }] }, { text: 'Done.' }])
+    const called: string[] = []
+    const look = tool({
+      name: 'crm/look.up',
+      description: 'Looks.',
+      execute: () => called.push('crm/look.up'),
+    })
+    const book = playbookOf([step('look', { expectedTools: ['crm/look.up'] })])
+    const result = await new Agent({ model, tools: [look], playbook: book }).run('go')
+    expect(result).toMatchObject({ status: 'succeeded', violations: [] })
+    expect(called).toEqual(['crm/look.up'])
+    expect(JSON.stringify(server.asked[1])).not.toContain('"name":"crm/look.up"')
+    const admitted = result.snapshot.entries.find(({ type }) => type === 'tool.admitted')
+    expect(admitted?.data['tool']).toBe('crm/look.up')
   })
 
   test('goes on after 429 with a wish to wait, and after 500', async () => {
