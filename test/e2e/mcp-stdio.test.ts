@@ -226,27 +226,33 @@ test.each([
   },
 )
 
-test('a client that leaves in the middle of a call leaves it recorded as unknown', async () => {
-  desk.behave('hang')
-  const { call, close } = await connect(['--run', 'left'])
-  await call(...rightCalls[0]!)
-  await call(...rightCalls[1]!)
-  const pending = call(...rightCalls[2]!).catch(() => null)
-  while (!desk.done.includes('refund')) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20)
-    })
-  }
-  await close()
-  await pending
-  expect(desk.record.filter(({ type }) => type === 'tool.settled').at(-1)?.data).toMatchObject({
-    outcome: 'unknown',
-  })
-  desk.behave('')
-  const back = await connect(['--run', 'left'])
-  expect(refusal(await back.call(...rightCalls[2]!))).toMatchObject({ executed: false })
-  expect(desk.done.filter((tool) => tool === 'refund')).toHaveLength(1)
-})
+test.each(['leaves', 'crashes'])(
+  'a call in flight when one side %s is recorded as unknown, and not made again',
+  async (how) => {
+    desk.behave('hang')
+    const { call, close, crash } = await connect(['--run', 'left'])
+    await call(...rightCalls[0]!)
+    await call(...rightCalls[1]!)
+    const pending = call(...rightCalls[2]!).catch(() => null)
+    while (!desk.done.includes('refund')) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20)
+      })
+    }
+    if (how === 'crashes') crash()
+    else await close()
+    await pending
+    desk.behave('')
+    const back = await connect(['--run', 'left'])
+    expect(refusal(await back.call(...rightCalls[2]!))).toMatchObject({ executed: false })
+    expect(refusal(await back.call('finish'))).toMatchObject({ code: 'finish_refused' })
+    expect(desk.done.filter((tool) => tool === 'refund')).toHaveLength(1)
+    const settled = desk.record
+      .filter(({ type }) => type === 'tool.settled')
+      .map(({ data }) => data['outcome'])
+    expect(settled).toEqual(['succeeded', 'succeeded', 'unknown'])
+  },
+)
 
 test('the error of a tool that only reads, or that is vouched for, can be tried again', async () => {
   desk.behave('', { tools: { lookup_customer: { errors: 'not_applied' }, lookup_order: { risk: 'read' } } })

@@ -24,7 +24,7 @@ async function call(name: string, args: Record<string, unknown>): Promise<CallTo
   if (log !== undefined) appendFileSync(log, `${JSON.stringify({ name, args })}\n`)
   if (name === 'refund') {
     if (mode === 'die') process.exit(3)
-    if (mode === 'hang') await new Promise(() => setInterval(() => undefined, 1000))
+    if (mode === 'hang') await new Promise(() => undefined)
     if (mode === 'garbage') return 'what?' as never
     if (mode === 'complain') return { isError: true, content: [{ type: 'text', text: 'the till is stuck' }] }
   }

@@ -102,6 +102,8 @@ export interface StdioClient {
   /** Everything the gateway said on standard error; complete after `close`. */
   readonly said: () => string
   readonly close: () => Promise<void>
+  /** Ends the gateway as a crash would. */
+  readonly crash: () => void
 }
 
 export async function connectStdio(
@@ -126,6 +128,7 @@ export async function connectStdio(
     call: (name, args = {}) => client.callTool({ name, arguments: args }),
     said: () => said,
     close: () => client.close(),
+    crash: () => process.kill(transport.pid!, 'SIGKILL'),
   }
 }
 
