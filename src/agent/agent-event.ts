@@ -46,6 +46,13 @@ export type AgentFact = { readonly at: number } & (
       readonly status: CallOutcome['status']
       readonly output: ShownOutput
     }
+  | {
+      readonly type: 'approval.decided'
+      readonly callId: string
+      readonly tool: string
+      readonly approved: boolean
+      readonly reason: string | null
+    }
   | { readonly type: 'agent.reminded'; readonly text: string }
 )
 

@@ -6,6 +6,7 @@ import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
 import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { Tool } from '../tool/tool.ts'
+import type { ApprovalAnswer, ApprovalRequest } from './ask-approval.ts'
 import type { AgentHook } from './hook.ts'
 import type { PriceTable } from './price-table.ts'
 
@@ -25,6 +26,11 @@ export interface AgentOptions {
   readonly playbook?: Playbook
   readonly hooks?: readonly AgentHook[]
   readonly systemPrompt?: string
+  /**
+   * Asked before each call of an irreversible tool that the gate would let through. Anything but a yes vetoes the call; after a yes
+   * everything is judged again.
+   */
+  readonly onApproval?: (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>
   /** The most turns of the model in a run; the playbook's own limit binds too. Default 50. */
   readonly maxIterations?: number
   /** The most tokens of one answer. */

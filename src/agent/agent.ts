@@ -194,6 +194,7 @@ export class Agent {
       // Whoever watches over a run watches over those below it.
       hooks: [...(ancestors.at(-1)?.setup.hooks ?? []), ...this.hooks],
       systemPrompt: options.systemPrompt ?? '',
+      onApproval: options.onApproval ?? null,
       maxIterations: options.maxIterations ?? 50,
       maxTokens: options.maxTokens ?? null,
       maxRetries: options.maxRetries ?? 2,

@@ -13,6 +13,7 @@ import { describeOutcome, describeResult, type ShownOutput } from '../tool/descr
 import { EnforcementResult } from '../tool/enforcement-result.ts'
 import { riskOf, type CallOutcome } from '../tool/run-call.ts'
 import { runTurn, type TurnItem } from '../tool/run-turn.ts'
+import { askApproval } from './ask-approval.ts'
 import { runAfterToolCall, runBeforeToolCall, type HookedCall } from './hook.ts'
 import { admitAbove, insideCall } from './lineage.ts'
 import type { ProposedToolCall } from './model-turn.ts'
@@ -95,7 +96,8 @@ class CallAnswer {
     const before = this.#line.then(() => runBeforeToolCall(hooks, hooked))
     this.#line = before
     const left = await before
-    const own = trouble.reason ?? left.veto
+    const asked = { ...hooked, arguments: left.arguments }
+    const own = trouble.reason ?? left.veto ?? (await askApproval(this.#setup, asked))
     const above =
       own === null
         ? await admitAbove(ancestors, { callId, tool, arguments: left.arguments }, enforcer.gate.tools)

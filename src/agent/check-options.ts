@@ -8,6 +8,7 @@ const known: Readonly<Record<keyof AgentOptions, true>> = {
   playbook: true,
   hooks: true,
   systemPrompt: true,
+  onApproval: true,
   maxIterations: true,
   maxTokens: true,
   budget: true,
@@ -41,6 +42,8 @@ export function checkOptions(options: AgentOptions): void {
   atLeast(1, { 'budget.tokens': tokens })
   if (dollars !== undefined && !(Number.isFinite(dollars) && dollars > 0))
     throw new LockstepError('usage', `budget.dollars must be a number above 0, not ${dollars}.`)
+  if (options.onApproval !== undefined && typeof options.onApproval !== 'function')
+    throw new LockstepError('usage', 'onApproval must be a function that answers yes or no.')
   if (options.offer !== undefined && options.offer !== 'legal' && options.offer !== 'all')
     throw new LockstepError('usage', `offer must be 'legal' or 'all', not '${String(options.offer)}'.`)
 }

@@ -41,6 +41,7 @@ const agentTypes: ReadonlySet<string> = new Set<AgentFact['type']>([
   'agent.reminded',
   'agent.delegated',
   'agent.returned',
+  'approval.decided',
 ])
 
 /** Reads a run back. Throws `invalid_snapshot` for entries that are no run of an agent. */
@@ -80,6 +81,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
         below.push(fact)
         break
       case 'agent.delegated':
+      case 'approval.decided':
         break
       case 'model.answered':
         turns++

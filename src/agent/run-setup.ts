@@ -3,6 +3,7 @@ import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { recordFailure } from '../tool/record-failure.ts'
 import type { RunRecord } from '../tool/run-record.ts'
 import type { AgentEvent, AgentFact } from './agent-event.ts'
+import type { AgentOptions } from './agent-options.ts'
 import type { AgentHook } from './hook.ts'
 import type { Ancestor } from './lineage.ts'
 import type { Spending } from './spending.ts'
@@ -14,6 +15,7 @@ export interface RunSetup {
   readonly record: RunRecord
   readonly hooks: readonly AgentHook[]
   readonly systemPrompt: string
+  readonly onApproval: NonNullable<AgentOptions['onApproval']> | null
   readonly maxIterations: number
   readonly maxTokens: number | null
   readonly maxRetries: number
