@@ -123,7 +123,7 @@ describe('limits', () => {
     [{ budget: { euros: 3 } as never }, /euros/],
     [{ offer: 'none' as never }, /offer/],
     [{ playbok: book } as never, /no option 'playbok'/],
-    [{ onApproval: () => true } as never, /no option 'onApproval'/],
+    [{ onApproval: 'yes' } as never, /onApproval must be a function/],
   ])('that limit nothing are refused at construction: %j', (options, message) => {
     expect(() => agentOf([says('x')], options)).toThrow(message)
   })
