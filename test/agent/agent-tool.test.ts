@@ -287,9 +287,11 @@ describe('runs inside runs', () => {
         return { outcome: 'failed' }
       },
     })
-    const { parent } = family({
-      log,
-      child: { model: answering(proposing('save'), saying('x')), tools: [save] },
+    const child = new Agent({ model: answering(proposing('save'), saying('x')), tools: [save] })
+    const parent = new Agent({
+      model: answering(proposing(['researcher', { prompt: 'x' }]), saying('Done.')),
+      tools: [agentTool(child, { name: 'researcher', description: 'R' }), save],
+      playbook: open,
     })
     const whole = await parent.run('go')
     const cut =

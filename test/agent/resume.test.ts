@@ -149,6 +149,11 @@ describe('a run that was cut off after any entry', () => {
         ({ type, data }) => type === 'tool.denied' && data['tool'] === 'pay',
       )
       expect(denials).toHaveLength(1)
+      const sentBack = (await journal.read('r1')).filter(({ type }) => type === 'finish.refused')
+      if (unknown.length === 0) expect(sentBack).toHaveLength(1)
+      const types = (await journal.read('r1')).map(({ type }) => type)
+      const counted = types.filter((type) => type === 'iteration.started')
+      expect(counted).toHaveLength(types.filter((type) => type === 'model.answered').length)
       if (unknown.length === 0) {
         const completed = (await journal.read('r1')).filter(({ type }) => type === 'step.completed')
         expect(completed.map(({ data }) => data['step'])).toEqual([
