@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Agent } from '../../src/agent/agent.ts'
 import type { AgentOptions } from '../../src/agent/agent-options.ts'
 import { agentTool } from '../../src/agent/agent-tool.ts'
+import type { Journal } from '../../src/journal/journal.ts'
 import { MemoryJournal } from '../../src/journal/memory/memory-journal.ts'
 import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
 import { tool } from '../../src/tool/tool.ts'
@@ -181,6 +182,29 @@ describe('an agent as a tool (G18)', () => {
     const result = await parent.run('go')
     expect(log).toEqual([])
     expect(result.status).toBe('incomplete')
+  })
+
+  test('makes no call that the run above could not write down', async () => {
+    const kept = new MemoryJournal()
+    const journal: Journal = {
+      append: async (run, facts, options) => {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        const below = facts.some(
+          ({ type, data }) => type === 'tool.admitted' && /\//.test(String(data['callId'])),
+        )
+        if (below) throw new Error('disk full')
+        return await kept.append(run, facts, options)
+      },
+      read: (run, from) => kept.read(run, from),
+      runs: () => kept.runs(),
+      close: () => kept.close(),
+    }
+    const { parent, log } = family({
+      child: { model: answering(proposing('save'), saying('x')) },
+      parent: { journal },
+    })
+    await expect(parent.run('go')).rejects.toMatchObject({ code: 'record_failed', message: /disk full/ })
+    expect(log).toEqual([])
   })
 
   test('has the worst risk of its tools', () => {
