@@ -42,7 +42,7 @@ export async function connectMcpServers(
   const { createMcpTools } = await import('./adapter/mcp/create-mcp-tools.ts')
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
   const connected = await createMcpTools(readMcpServers(servers), { keepAnswers: true, onNotice })
-  return { ...connected, takeAnswer: (key) => connected.takeAnswer(key) as CallToolResult | null }
+  return { ...connected, takeAnswer: (key) => connected.takeAnswer(key) as unknown as CallToolResult | null }
 }
 
 /** Connects to the MCP servers of a configuration; its secrets are masked in everything that comes back. */

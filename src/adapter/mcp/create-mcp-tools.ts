@@ -22,7 +22,7 @@ export interface McpTools {
   /** What the server says a tool is, now; null if it no longer has it. */
   definition(name: string): JsonObject | null
   /** The answer to a call as the server gave it, once, by the key of the call; null if there is none. */
-  takeAnswer(key: string): CallToolResult | null
+  takeAnswer(key: string): JsonObject | null
   /** Ends the connections, and the servers that were started. */
   close(): Promise<void>
 }
@@ -65,7 +65,8 @@ export async function createMcpTools(servers: McpServers, options: McpToolsOptio
     takeAnswer(key) {
       const answer = answers.get(key) ?? null
       answers.delete(key)
-      return answer
+      // As JSON, so that who uses the library needs none of the protocol's types.
+      return answer as JsonObject | null
     },
     close,
   }
