@@ -257,6 +257,17 @@ describe('resuming', () => {
     expect(log).toEqual([])
   })
 
+  test('makes the second of two moves that one turn asks for, when only the first was shown', async () => {
+    const book = playbookOf([step('a', { expectedTools: [] }), step('b', { expectedTools: [] })])
+    const model = () => answering(proposing('complete_step', 'complete_step'), saying('Done.'))
+    const { run, snapshot } = await new Agent({ model: model(), playbook: book }).run('go')
+    const cut = snapshot.entries.findIndex(({ type }) => type === 'tool.returned') + 1
+    const later = answering(saying('Done.'))
+    const again = new Agent({ model: later, playbook: book })
+    await again.resume({ run, entries: snapshot.entries.slice(0, cut) })
+    expect(JSON.stringify(shownResults(later.questions[0]!))).toMatch(/"step":"a".*"step":"b"/)
+  })
+
   test('goes through the gate and the hooks: a step-3 tool in the open turn is refused', async () => {
     const log: Log = []
     const seen: string[] = []
