@@ -14,7 +14,7 @@ import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { openConfig } from './open-config.ts'
 import { type Flags, readFlags } from './read-flags.ts'
-import { runFolder } from './run-folder.ts'
+import { prepareRunFolder } from './run-folder.ts'
 import { missingInputs, readInputs } from './run-inputs.ts'
 import { RunPresenter } from './run-presenter.ts'
 import { writeScript } from './run-script.ts'
@@ -124,7 +124,7 @@ class Session {
 
   async run(names: readonly string[], args: readonly string[]): Promise<AgentResult> {
     const { config, inputs, terminal, playbook, flags } = this.#setup
-    const folder = runFolder()
+    const folder = prepareRunFolder()
     const run = `${this.#dry ? 'dry' : 'r'}_${randomUUID()}`
     const bound = await openTools(config, {
       inputs,
@@ -161,7 +161,7 @@ class Session {
     } finally {
       interruption.stop()
       const script = flags.get('record')
-      if (script !== undefined) writeScript(script, answers, `${names[0]}, run ${run}`)
+      if (script !== undefined && answers.length > 0) writeScript(script, answers, `${names[0]}, run ${run}`)
       await journal.close()
       await bound.close()
       // A person who was asked leaves the input open, and an open input keeps the process waiting.
@@ -269,12 +269,10 @@ function listenForInterrupt(terminal: Terminal): { signal: AbortSignal; stop: ()
     controller.abort()
   }
   process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
   return {
     signal: controller.signal,
     stop() {
       process.off('SIGINT', interrupt)
-      process.off('SIGTERM', interrupt)
     },
   }
 }

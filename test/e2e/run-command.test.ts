@@ -220,6 +220,19 @@ describe('lockstep run: what it is given', () => {
     expect([near.code, near.err]).toEqual([1, expect.stringMatching(/refund.*Did you mean 'refnd'/s)])
   })
 
+  it('does not begin a run that cannot be recorded', async () => {
+    const LOCKSTEP_HOME = join(folder, write('a-file', 'no folder'))
+    const ended = await runLockstep(['run', 'refund-desk.yaml', ...script], {
+      cwd: examples,
+      env: { LOCKSTEP_HOME },
+    })
+    expect([ended.code, ended.out, ended.err]).toEqual([
+      1,
+      '',
+      expect.stringContaining('Runs cannot be recorded in'),
+    ])
+  })
+
   it('names every mistake of a configuration with its line', async () => {
     const config = write(
       'typos.yaml',
