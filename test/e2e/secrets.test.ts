@@ -68,7 +68,7 @@ describe('planted secrets', () => {
       command: [process.execPath, 'tell.mjs', code],
       env: {
         TOKEN: 'file:token.txt',
-        OTHER: [`exec:${process.execPath}`, 'print.mjs', [...secrets.program].reverse().join('')],
+        OTHER: [`exec:${process.execPath}`, 'print.mjs', [...secrets.program].toReversed().join('')],
       },
     })
     const config = {

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { playbookOf, step } from '../../test/gate/enforce.ts'
-import { tool } from '../tool/tool.ts'
-import { Agent } from './agent.ts'
-import { createPersonModel } from './person-model.ts'
+import { playbookOf, step } from '../gate/enforce.ts'
+import { tool } from '../../src/tool/tool.ts'
+import { Agent } from '../../src/agent/agent.ts'
+import { createPersonModel } from '../../src/agent/person-model.ts'
 
 function terminal(...lines: string[]) {
   const input = new PassThrough()

@@ -2,10 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { playbookOf, step } from '../../test/gate/enforce.ts'
-import { tool } from '../tool/tool.ts'
-import { Agent } from './agent.ts'
-import { loadScriptedModel, scriptedModel, type ScriptedTurn } from './scripted-model.ts'
+import { playbookOf, step } from '../gate/enforce.ts'
+import { tool } from '../../src/tool/tool.ts'
+import { Agent } from '../../src/agent/agent.ts'
+import { loadScriptedModel, scriptedModel, type ScriptedTurn } from '../../src/agent/scripted-model.ts'
 
 const tools = [tool({ name: 'look', description: 'L', execute: () => 'seen' })]
 const playbook = playbookOf([step('look')])
