@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { appendFile, mkdtemp, readFile, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { journalSuite } from '../journal.suite.ts'
 import { FileJournal } from './file-journal.ts'
@@ -57,5 +59,48 @@ describe('FileJournal', () => {
     await expect(again.append('r1', [fact('b')], { ...by, expectedSeq: 2 })).rejects.toMatchObject({
       code: 'journal_unreadable',
     })
+  })
+})
+
+describe('two processes', () => {
+  const program = (path: string, n: number) => `
+    import { FileJournal } from ${JSON.stringify(new URL('./file-journal.ts', import.meta.url).href)}
+    const journal = new FileJournal(${JSON.stringify(path)})
+    while (Date.now() < Number(process.argv[1])) {}
+    try {
+      await journal.append('r1', [{ type: 'a', at: 1, data: { n: ${n} } }], { tenant: 't', principal: 'p', expectedSeq: 0 })
+      process.stdout.write('written')
+    } catch (error) { process.stdout.write(error.code) }
+    if (process.argv[2] !== 'crash') await journal.close()
+    else process.kill(process.pid, 'SIGKILL')`
+  const start = (path: string, n: number, at: number, end = '') =>
+    promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      program(path, n),
+      String(at),
+      end,
+    ]).then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string }) => error.stdout,
+    )
+
+  test('J2: of two that append the same entry at the same moment, one is told that it did', async () => {
+    for (let round = 0; round < 8; round++) {
+      const path = await folder()
+      const at = Date.now() + 400
+      const said = await Promise.all([start(path, 1, at), start(path, 2, at)])
+      expect(said.toSorted()).toEqual(['journal_conflict', 'written'])
+      expect(await new FileJournal(path).read('r1')).toHaveLength(1)
+    }
+  })
+
+  test('J3: a run whose writer was killed can be taken up', async () => {
+    const path = await folder()
+    expect(await start(path, 1, 0, 'crash')).toBe('written')
+    const journal = new FileJournal(path)
+    await journal.append('r1', [fact('b')], { ...by, expectedSeq: 1 })
+    expect(await journal.read('r1')).toHaveLength(2)
+    await journal.close()
   })
 })

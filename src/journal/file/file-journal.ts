@@ -10,6 +10,7 @@ import {
   type JournalEntry,
   type JournalFact,
 } from '../journal.ts'
+import { releaseLock, takeLock } from './run-lock.ts'
 
 /** What is known of an open run: where its file ends and which entry was the last. */
 interface OpenRun {
@@ -22,7 +23,8 @@ const suffix = '.jsonl'
 
 /**
  * A journal in a folder: one file per run, one entry per line, synced before an append returns. A line that a crash cut short is
- * not an entry and is removed by the next writer. Two writers of one run are found out by the size of the file.
+ * not an entry and is removed by the next writer. A lock keeps other processes from a run that is being written to; two writers in one
+ * process are found out by the size of the file.
  */
 export class FileJournal implements Journal {
   readonly #folder: string
@@ -63,7 +65,10 @@ export class FileJournal implements Journal {
   async close(): Promise<void> {
     await this.#queue
     this.#closed = true
-    for (const { handle } of this.#open.values()) await handle.close()
+    for (const [run, { handle }] of this.#open) {
+      await handle.close()
+      releaseLock(this.#lock(run))
+    }
     this.#open.clear()
   }
 
@@ -115,6 +120,7 @@ export class FileJournal implements Journal {
   async #openRun(run: string): Promise<OpenRun> {
     const path = this.#path(run)
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    takeLock(this.#lock(run), run)
     const handle = await open(path, 'a+', 0o600).then(async (created) => {
       await created.close()
       return await open(path, 'r+')
@@ -124,6 +130,10 @@ export class FileJournal implements Journal {
     const opened = { handle, size, lastSeq: entries.length }
     this.#open.set(run, opened)
     return opened
+  }
+
+  #lock(run: string): string {
+    return join(this.#folder, `${run}.lock`)
   }
 
   #path(run: string): string {
