@@ -90,6 +90,7 @@ export class Agent {
     const run = typeof snapshot === 'string' ? snapshot : snapshot.run
     const entries = await this.#read(run, typeof snapshot === 'string' ? [] : snapshot.entries)
     const recorded = readRecord(entries)
+    refuseOrphan(run, recorded.parent)
     const { model, spending } = await this.#prepare()
     const { promptTokens, completionTokens } = recorded.usage
     spending.count(promptTokens, completionTokens, spending.costOf(promptTokens, completionTokens))
@@ -280,4 +281,16 @@ async function namingRun<Value>(run: string, work: () => Promise<Value>): Promis
       { cause, consequence: 'pause', hint: `Mend the journal (see the cause), then resume('${run}').` },
     )
   }
+}
+
+/** A child run passes the gates of the runs above it (G18): alone, it would leave them. */
+function refuseOrphan(run: string, parent: { readonly run: string } | null): void {
+  if (parent === null || currentLineage().some(({ setup }) => setup.record.run === parent.run)) return
+  throw new LockstepError(
+    'usage',
+    `Run ${run} is part of run ${parent.run}, and cannot be resumed without it.`,
+    {
+      hint: `Resume ${parent.run}, and settle there what became of the call.`,
+    },
+  )
 }

@@ -24,6 +24,8 @@ export interface OpenTurn {
 
 /** What the entries of a run say: its events, the conversation, and the turn that was cut off, if one was. */
 export interface RecordedRun {
+  /** The run above, if this one was made under a call of another. */
+  readonly parent: { readonly run: string; readonly callId: string } | null
   readonly events: readonly RunEvent[]
   readonly messages: ModelMessage[]
   readonly turn: OpenTurn | null
@@ -60,6 +62,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
   const messages: ModelMessage[] = []
   let turn: OpenTurn | null = null
   let lastText = ''
+  let parent: RecordedRun['parent'] = null
   let turns = 0
   const below: Extract<AgentFact, { type: 'agent.returned' }>[] = []
   const usage = { promptTokens: 0, completionTokens: 0 }
@@ -74,6 +77,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
     switch (fact.type) {
       case 'agent.prompted':
       case 'agent.reminded':
+        if (fact.type === 'agent.prompted') parent = fact.parent ?? null
         messages.push({ role: 'user', content: fact.text })
         turn = null
         break
@@ -102,7 +106,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
         break
     }
   }
-  return { events, messages, turn, turns, lastText, usage, below }
+  return { events, messages, turn, turns, lastText, usage, below, parent }
 }
 
 /** A turn of which nothing is answered. */

@@ -213,9 +213,19 @@ class Session {
     this.#tell(lines.map((line) => `${escapeControl(maskText(line))}\n`).join(''))
   }
 
-  /** What to do now: the real run after a dry one, a look at the record after a real one, else the same again. */
-  #next({ status }: AgentResult, args: readonly string[], record: string): string {
+  /**
+   * What to do now: the real run after a dry one, a look at the record after a real one or one with an outcome nobody knows, else
+   * the same again.
+   */
+  #next({ status, playbookPlan }: AgentResult, args: readonly string[], record: string): string {
     const again = ['npx lockstep run', ...args.map(quote)].join(' ')
+    const calls = playbookPlan.executions.flatMap((execution) => execution.calls)
+    const open = calls.filter(({ outcome }) => outcome === 'unknown' || outcome === 'admitted')
+    if (open.length > 0) {
+      // Running it again would know nothing of a call that may have worked.
+      const what = open.map(({ tool, id }) => `${tool} (${id})`).join(', ')
+      return `find out what became of ${what} before anything is run again: less ${quote(record)}`
+    }
     if (status !== 'succeeded') return again
     return this.#dry ? `${again.replace(/ --mode[= ]dry-run/, '')} --mode execute` : `less ${quote(record)}`
   }

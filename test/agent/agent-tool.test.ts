@@ -54,6 +54,20 @@ describe('an agent as a tool (G18)', () => {
     expect(prompted?.data).toEqual({ text: 'Find x.', parent: { run: 'above', callId: '1.c1' } })
   })
 
+  test('cannot be resumed without the run above, whose rules it would leave', async () => {
+    const journal = new MemoryJournal()
+    const stuck = () => Promise.reject(new Error('cut'))
+    const options = {
+      journal,
+      model: answering(proposing(['save', {}]), proposing(['save', {}]), saying('Done.')),
+      tools: [tool({ name: 'save', description: 'S', execute: stuck })],
+    }
+    const { parent } = family({ child: options })
+    await parent.run('go', { run: 'above' })
+    const [child] = await journal.runs()
+    await expect(new Agent(options).resume(child!)).rejects.toThrow(/part of run above/)
+  })
+
   test('makes calls that are calls of the run above too, admitted before and settled after', async () => {
     const { parent } = family({ child: {} })
     const { snapshot } = await parent.run('go')

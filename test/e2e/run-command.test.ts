@@ -20,12 +20,14 @@ function home(): { env: Record<string, string>; log: string; records: () => Reco
     env: { LOCKSTEP_HOME: path, DESK_LOG: log },
     log,
     records: () =>
-      readdirSync(join(path, 'runs')).flatMap((file) =>
-        readFileSync(join(path, 'runs', file), 'utf8')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, unknown>),
-      ),
+      readdirSync(join(path, 'runs'))
+        .filter((file) => file.endsWith('.jsonl'))
+        .flatMap((file) =>
+          readFileSync(join(path, 'runs', file), 'utf8')
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line) as Record<string, unknown>),
+        ),
   }
 }
 
@@ -296,7 +298,7 @@ describe('lockstep run: calls that end badly', () => {
     expect(code).toBe(1)
     expect(err).toContain('Cancelling')
     expect(out).toMatch(/^cancelled · .* · run r_/m)
-    expect(out).toMatch(/^Next: npx lockstep run slow.json /m)
+    expect(out).toMatch(/^Next: find out what became of slow /m)
     expect(isAlive(Number(readFileSync(mark, 'utf8')))).toBe(false)
   })
 

@@ -77,12 +77,14 @@ export class Desk {
   get record(): { run: string; type: string; principal: string; data: Record<string, unknown> }[] {
     const runs = join(this.folder, 'data', 'runs')
     if (!existsSync(runs)) return []
-    return readdirSync(runs).flatMap((file) =>
-      readFileSync(join(runs, file), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Desk['record'][number]),
-    )
+    return readdirSync(runs)
+      .filter((file) => file.endsWith('.jsonl'))
+      .flatMap((file) =>
+        readFileSync(join(runs, file), 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Desk['record'][number]),
+      )
   }
 
   remove(): void {
