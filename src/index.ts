@@ -9,6 +9,7 @@ export {
 export { PlaybookLoadError } from './playbook/playbook-load-error.ts'
 export { PlaybookStep, type PlaybookStepDefinition } from './playbook/playbook-step.ts'
 export type { Diagnostic } from './document/diagnostic.ts'
+export { type ConfigDefinition, defineConfig } from './source/define-config.ts'
 export { loadPlaybook } from './source/load-playbook.ts'
 export { PlaybookLoader } from './source/playbook-loader.ts'
 

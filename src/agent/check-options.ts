@@ -33,6 +33,16 @@ export function checkOptions(options: AgentOptions): void {
       hint: nearest === null ? `It has ${Object.keys(known).join(', ')}.` : `Did you mean '${nearest}'?`,
     })
   }
+  const { model } = options as { readonly model: unknown }
+  if (typeof model !== 'string' && (typeof model !== 'object' || model === null)) {
+    throw new LockstepError(
+      'unknown_model',
+      `An agent needs a model, not ${model === undefined ? 'nothing' : typeof model}.`,
+      {
+        hint: "Pass a model of the AI SDK, or its name: 'openai:…', 'anthropic:…', 'scripted:FILE', 'me'.",
+      },
+    )
+  }
   const { maxIterations, maxTokens, maxRetries, maxIdleTurns, maxResultBytes, budget = {} } = options
   atLeast(1, { maxIterations, maxTokens, maxIdleTurns, maxResultBytes })
   atLeast(0, { maxRetries })

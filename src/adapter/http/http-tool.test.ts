@@ -125,7 +125,6 @@ describe('what is sent', () => {
 
 describe('U2: an argument stays inside its place', () => {
   it.each([
-    ['../admin', '/orders/..%2Fadmin'],
     ['a/b', '/orders/a%2Fb'],
     ['a\\b', '/orders/a%5Cb'],
     ['x?admin=1', '/orders/x%3Fadmin%3D1'],
@@ -146,16 +145,24 @@ describe('U2: an argument stays inside its place', () => {
     expect(seen.map((request) => request.url)).toEqual([url])
   })
 
-  it.each([['..'], ['.'], [''], [null], [['a']], [{ a: 1 }], ['\ud800']])(
-    'refuses %j and sends nothing',
-    async (id) => {
-      await expect(make({}).call({ id } as JsonObject)).rejects.toBeInstanceOf(ToolFailure)
-      await expect(make({ url: `${base}/a/{args.id}/b` }).call({ id } as JsonObject)).rejects.toBeInstanceOf(
-        ToolFailure,
-      )
-      expect(seen).toEqual([])
-    },
-  )
+  it.each([
+    ['..'],
+    ['.'],
+    ['../admin'],
+    ['a/../../b'],
+    ['..\\x'],
+    [''],
+    [null],
+    [['a']],
+    [{ a: 1 }],
+    ['\ud800'],
+  ])('refuses %j and sends nothing', async (id) => {
+    await expect(make({}).call({ id } as JsonObject)).rejects.toBeInstanceOf(ToolFailure)
+    await expect(make({ url: `${base}/a/{args.id}/b` }).call({ id } as JsonObject)).rejects.toBeInstanceOf(
+      ToolFailure,
+    )
+    expect(seen).toEqual([])
+  })
 
   it('cannot make a step up out of parts either', async () => {
     await expect(make({ url: `${base}/a/.{args.id}/b` }).call({ id: '.' })).rejects.toBeInstanceOf(

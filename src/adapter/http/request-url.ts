@@ -57,10 +57,17 @@ export function compileRequestUrl(
 }
 
 function confine(template: ToolTemplate, origin: string, pathAt: number, values: CallValues): URL {
+  let inPath = true
   const written = template.compiled.parts
-    .map((part) =>
-      typeof part === 'string' ? part : encode(fillValue(part, template.what, values), template.what),
-    )
+    .map((part) => {
+      if (typeof part === 'string') {
+        if (part.includes('?')) inPath = false
+        return part
+      }
+      const value = fillValue(part, template.what, values)
+      if (inPath) refuseStepUp(value, template.what)
+      return encode(value, template.what)
+    })
     .join('')
     .slice(pathAt)
   const expected = written.startsWith('/') ? written : `/${written}`
@@ -68,6 +75,12 @@ function confine(template: ToolTemplate, origin: string, pathAt: number, values:
   if (address.origin === origin && address.pathname + address.search === expected && address.hash === '')
     return address
   throw new ToolFailure(`${template.what} would become another path: "." and ".." cannot be filled in`)
+}
+
+/** Something on the way may decode a value before it reads the path: a step up is refused in every writing. */
+function refuseStepUp(value: Json, what: string): void {
+  if (typeof value !== 'string' || !value.split(/[\\/]/).some((part) => part === '..' || part === '.')) return
+  throw new ToolFailure(`${what} would become another path: "." and ".." cannot be filled in`)
 }
 
 /** A value as part of one segment; an empty one would take the segment away. */
