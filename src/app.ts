@@ -92,6 +92,7 @@ export async function openTools(
   const vault = new SecretVault()
   const maskText = (text: string) => vault.maskText(text)
   if (config === null) return { tools: [], maskText, close: async () => undefined }
+  await learnSecrets(config, vault)
   const declared = await declaredTools(config, vault, options.inputs ?? {})
   const modules = await moduleTools(config.modules, vault)
   const mcp = await mcpTools(config.mcpServers, vault, options.onNotice ?? (() => undefined))
@@ -108,6 +109,19 @@ export async function openTools(
     names.add(tool.name)
   }
   return { tools, maskText, close: mcp.close }
+}
+
+/** Lets the mask know, before anything is shown, what can be looked up without running a program. */
+async function learnSecrets(config: Config, vault: SecretVault): Promise<void> {
+  const values = [
+    ...config.http.flatMap(({ headers }) => Object.values(headers)),
+    ...config.exec.flatMap(({ env }) => Object.values(env)),
+  ]
+  for (const value of values) {
+    if (value.kind !== 'secret' || value.reference.from === 'exec') continue
+    // A secret that is not there is told when the tool that needs it is used.
+    await vault.resolve(value.reference).catch(() => undefined)
+  }
 }
 
 async function declaredTools(config: Config, vault: SecretVault, inputs: JsonObject): Promise<BoundTool[]> {

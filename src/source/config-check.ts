@@ -225,7 +225,7 @@ class ConfigReader {
         this.#report('invalid_name', at, `\`${name}\` is no name of a header`, { at: 'key' })
       if (ownHeaders.has(name.toLowerCase()))
         this.#report('value_not_allowed', at, `the header \`${name}\` cannot be set`, { at: 'key' })
-      const literal = typeof value === 'string' && !/[{:]/.test(value)
+      const literal = typeof value === 'string' && !/\{|(?:^|\s)(?:env|file):/.test(value)
       if (secretHeaders.has(name.toLowerCase()) && literal) {
         this.#report('value_not_allowed', at, `\`${name}\` holds a secret in plain text`, {
           suggestion: 'refer to it: `Bearer env:NAME`, `file:PATH` or `[exec:PROGRAM, ARGUMENT]`',
@@ -274,8 +274,15 @@ class ConfigReader {
 
   /** Every text in a JSON value is a template. */
   #json(value: Json, path: DocumentPath, input: JsonSchema | undefined): void {
-    if (typeof value === 'string') this.#template(value, path, input)
-    else if (Array.isArray(value)) value.forEach((item, index) => this.#json(item, [...path, index], input))
+    if (typeof value === 'string') {
+      // Only headers and variables hold references; here one would be sent as it stands.
+      if (/^(?:env|file|exec):/.test(value)) {
+        this.#report('value_not_allowed', path, `${this.#wording.place(path)} cannot refer to a secret`, {
+          suggestion: 'put the secret into a header or a variable',
+        })
+      }
+      this.#template(value, path, input)
+    } else if (Array.isArray(value)) value.forEach((item, index) => this.#json(item, [...path, index], input))
     else if (isJsonObject(value))
       for (const [key, item] of Object.entries(value)) this.#json(item, [...path, key], input)
   }

@@ -121,6 +121,15 @@ mcpServer: {}
 
   it.each([
     [http('url: https://a.example', 'headers: { Authorization: Bearer abc }'), /plain text, refer to it/],
+    [
+      http('url: https://a.example', 'headers: { Authorization: "Basic user:hunter2" }'),
+      /plain text, refer to it/,
+    ],
+    [http('url: https://a.example', 'query: { key: "env:TOKEN" }'), /cannot refer to a secret/],
+    [
+      http('url: https://a.example', 'method: POST', 'body: { key: "file:token" }'),
+      /cannot refer to a secret/,
+    ],
     [http('url: https://a.example', 'headers: { Host: b.example }'), /cannot be set/],
     [http('url: https://a.example', 'headers: { "a b": c }'), /no name of a header/],
     [http('url: https://a.example', 'headers: { A: "env:{args.x}" }'), /holds no placeholder/],

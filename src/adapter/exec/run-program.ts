@@ -48,9 +48,21 @@ export function runProgram(program: Program, most: number, signal: AbortSignal):
       }
     }
     let force: NodeJS.Timeout | undefined
+    let drain: NodeJS.Timeout | undefined
+    // What the program left behind may keep its pipes open for ever; what it says then is not the program's.
+    const letGo = () => {
+      stdout.destroy()
+      stderr.destroy()
+    }
+    child.once('exit', () => {
+      drain = setTimeout(letGo, patience)
+    })
     const stop = () => {
       end('SIGTERM')
-      force = setTimeout(() => end('SIGKILL'), patience)
+      force = setTimeout(() => {
+        end('SIGKILL')
+        letGo()
+      }, patience)
     }
     const [out, err] = [collect(stdout, most), collect(stderr, most)]
     child.once('error', (error) => {
@@ -60,6 +72,7 @@ export function runProgram(program: Program, most: number, signal: AbortSignal):
     })
     child.once('close', (code, killedBy) => {
       clearTimeout(force)
+      clearTimeout(drain)
       signal.removeEventListener('abort', stop)
       resolve({ code, signal: killedBy, stdout: out(), stderr: err() })
     })
