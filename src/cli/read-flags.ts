@@ -55,7 +55,8 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
       throw new LockstepError('usage', `${token.rawName} needs a value: ${choices}`)
     if ('values' in rule && !rule.values.includes(token.value))
       throw unknown(`value for ${token.rawName}:`, token.value, rule.values)
-    if ('value' in rule && rule.often !== true && flags.has(token.name))
+    const often = 'value' in rule && rule.often === true
+    if (!often && flags.has(token.name))
       throw new LockstepError('usage', `${token.rawName} can stand only once`)
     flags.set(token.name, token.value)
     lists.set(token.name, [...(lists.get(token.name) ?? []), token.value])

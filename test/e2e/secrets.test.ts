@@ -124,13 +124,59 @@ describe('planted secrets', () => {
     }
   })
 
-  it('are not even looked up in a dry run', async () => {
+  it('need not be there for a dry run', async () => {
     const { args, env, left } = prepare()
     received = []
     const ended = await runLockstep(args, { cwd: folder, env: { ...env, PLANTED: '' } })
     expect([ended.code, received]).toEqual([0, []])
     expect(ended.out).toContain('"authorization":"Bearer [secret]"')
     for (const secret of hidden) expect(ended.out + everything(left)).not.toContain(secret)
+  })
+
+  it('V2: are masked before the first tool that needs them is used', async () => {
+    const { env, left } = prepare()
+    const config = {
+      tools: {
+        exec: [
+          {
+            name: 'leak',
+            description: 'd',
+            command: [process.execPath, '-p', 'process.env.PLANTED'],
+            pass_env: ['PLANTED'],
+          },
+        ],
+        http: [
+          {
+            name: 'later',
+            description: 'd',
+            url: `${base}/ok`,
+            headers: { Authorization: 'Bearer env:PLANTED' },
+          },
+        ],
+      },
+    }
+    const steps = [{ id: 's', description: 'd', expected_tools: ['leak'] }]
+    writeFileSync(join(folder, 'leak.json'), JSON.stringify(config))
+    writeFileSync(join(folder, 'q.json'), JSON.stringify({ id: 'q', name: 'Q', steps }))
+    writeFileSync(
+      join(folder, 'q.yaml'),
+      JSON.stringify({ turns: [{ calls: [{ tool: 'leak' }] }, { text: 'done' }] }),
+    )
+    const args = [
+      'run',
+      'q.json',
+      '--config',
+      'leak.json',
+      '--model',
+      'scripted:q.yaml',
+      '--mode',
+      'execute',
+      '--json',
+    ]
+    const { code, out } = await runLockstep(args, { cwd: folder, env })
+    expect(code, out).toBe(0)
+    expect(out + everything(left)).toContain('[secret]')
+    expect(out + everything(left)).not.toContain(secrets.header)
   })
 
   it('V1: are not read from what a model says', async () => {
