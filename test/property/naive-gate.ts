@@ -432,10 +432,6 @@ export class NaiveGate {
 
   #happen(): boolean {
     const { steps } = this.state
-    for (const [index, { timeout }] of this.playbook.steps.entries()) {
-      if (timeout === null || steps[index]!.spent < timeout || this.isDone(index)) continue
-      if (!this.stopped && !this.paused && !this.heldBack(index)) return this.#limit(index)
-    }
     for (const [index, step] of this.playbook.steps.entries()) {
       if (steps[index]!.phase !== 'waiting' || !this.beforeIsMet(index)) continue
       this.#arrive(index, step)
@@ -457,6 +453,10 @@ export class NaiveGate {
       if (this.#onlyDeclarationMissing(index) && step.onLimit !== 'advance') continue
       return this.#limit(index)
     }
+    for (const [index, { timeout }] of this.playbook.steps.entries()) {
+      if (timeout === null || steps[index]!.spent < timeout || this.isDone(index)) continue
+      if (!this.stopped && !this.paused && !this.heldBack(index)) return this.#limit(index)
+    }
     return false
   }
 
@@ -464,7 +464,8 @@ export class NaiveGate {
   #canBeWeighed(index: number): boolean {
     const { status, phase } = this.state.steps[index]!
     const early = phase === 'waiting' && status === 'in_progress'
-    return (phase === 'open' || early) && this.#openCalls(index) === 0 && !this.heldBack(index)
+    const held = this.heldBack(index) && this.options.enforced
+    return (phase === 'open' || early) && this.#openCalls(index) === 0 && !held
   }
 
   #arrive(index: number, step: NaiveStep): void {
