@@ -15,11 +15,11 @@ export function activateCurrent(state: RunState, at: number): void {
   if (first !== undefined) startClock(state, state.activations[first]!, at)
 }
 
-/** Lets time count against a step that has a timeout, from now on or from when the run goes on. */
+/** Lets time count against a step that has a timeout, from now on or from when the run goes on and nothing holds it back. */
 export function startClock(state: RunState, activation: Activation, at: number): void {
   if (activation.activeSince !== null || state.compiled.steps[activation.step]!.timeout === null) return
   if (!state.timed.includes(activation)) state.timed.push(activation)
-  if (isRunning(state)) activation.activeSince = at
+  if (isRunning(state) && !isHeldBack(state, activation.step)) activation.activeSince = at
 }
 
 /** Lets time count again for every active step, if nothing keeps the run from going on; those held back go on waiting. */

@@ -340,4 +340,25 @@ describe('a complete step that took up another call', () => {
     enforcer.recordToolCall('look')
     expect(refusal(enforcer, 'pay')).toBeNull()
   })
+
+  it('G3: holds back a step that stands before it in the list, and its time', () => {
+    let now = 0
+    const steps = [
+      step('pay', { expectedTools: [], timeoutSeconds: 1, after: 'check' }),
+      step('check', { maxToolCalls: 3 }),
+    ]
+    const enforcer = enforce(steps, {}, { clock: () => now })
+    make(enforcer, 'check')
+    admit(enforcer, 'check')
+    now = 5000
+    enforcer.checkTime()
+    expect(statuses(enforcer)).toBe('pay pending, check in_progress')
+    enforcer.recordToolCall('check')
+    now = 5500
+    enforcer.checkTime()
+    expect(statuses(enforcer)).toBe('pay pending, check completed')
+    now = 6000
+    enforcer.checkTime()
+    expect(statuses(enforcer)).toBe('pay failed, check completed')
+  })
 })
