@@ -16,6 +16,7 @@ export function consumerConfig(moduleResolution: 'nodenext' | 'bundler') {
       moduleResolution,
       strict: true,
       skipLibCheck: true,
+      exactOptionalPropertyTypes: true,
       types: [],
       noEmit: true,
     },
