@@ -125,6 +125,7 @@ class ConfigReader {
       cwd: resolve(this.#folder, tool.cwd ?? '.'),
       env: this.#variables(tool.env, [...path, 'env'], tool.input),
       passEnv: tool.pass_env,
+      allowDash: tool.allow_dash,
       stdin: tool.stdin,
       output: tool.output,
       exitCodesWithoutEffect: tool.exit_codes_without_effect,

@@ -81,6 +81,10 @@ const execToolSchema = z.strictObject(
     cwd: filled.optional().describe('Where it runs; the folder of the configuration if it is not said.'),
     env: values.default({}).describe('Variables it is given.'),
     pass_env: texts.default(['PATH']).describe('Variables of this process it may see.'),
+    allow_dash: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .describe('Lets arguments of a call begin with "-", where the program may read them as options.'),
     stdin: json.optional().describe('What it reads; "{args}" gives it the arguments as JSON.'),
     output: z.enum(['text', 'json'], { error: 'must be text or json' }).default('text'),
     exit_codes_without_effect: z

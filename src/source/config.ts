@@ -42,6 +42,7 @@ export interface ExecToolConfig extends ToolConfig {
   readonly cwd: string
   readonly env: Readonly<Record<string, ConfigValue>>
   readonly passEnv: readonly string[]
+  readonly allowDash: boolean
   readonly stdin: Json | undefined
   readonly output: 'text' | 'json'
   readonly exitCodesWithoutEffect: readonly number[]

@@ -33,6 +33,7 @@ function make(declared: Partial<ExecToolDeclaration>, inputs: JsonObject = {}) {
       cwd: folder,
       env: {},
       passEnv: ['PATH'],
+      allowDash: false,
       stdin: undefined,
       output: 'json',
       exitCodesWithoutEffect: [],
@@ -87,13 +88,33 @@ describe('X1: arguments', () => {
     )
   })
 
-  it.each(['-rf', '--output=/etc/passwd', '-'])('X2: are no options: %j', async (x) => {
-    await expect(make({}).call({ x })).rejects.toThrow(/would be read as an option/)
-    expect(await make({ command: [node, echo, '--', '{args.x}'] }).call({ x })).toEqual(['--', x])
+  it.each(['-rf', '--output=/etc/passwd', '-', -5])('X2: are no options: %j', async (x) => {
+    const commands = [
+      ['{args.x}'],
+      // Whose "--" it is cannot be seen: this one is the wrapper's, and the inner program would read an option.
+      ['--', '{args.x}'],
+      ['--', 'inner', '{args.x}'],
+      ['{args.empty}{args.x}'],
+      ['--name', '{args.x}'],
+    ]
+    for (const command of commands) {
+      const { call } = make({ command: [node, echo, ...command] })
+      const refused = call({ x, empty: '' })
+      await expect(refused).rejects.toThrow(/would be read as an option/)
+      await expect(refused).rejects.toBeInstanceOf(ToolFailure)
+    }
   })
 
-  it('may be numbers below zero', async () => {
-    expect(await make({}).call({ x: -5 })).toEqual(['-5'])
+  it.each(['-rf', -5])('X2: may be joined to what the author wrote, or allowed: %j', async (x) => {
+    const joined = make({ command: [node, echo, '--id={args.x}', 'a{args.x}'] })
+    expect(await joined.call({ x })).toEqual([`--id=${x}`, `a${x}`])
+    const allowed = make({ command: [node, echo, '--', '{args.x}'], allowDash: true })
+    expect(await allowed.call({ x })).toEqual(['--', String(x)])
+  })
+
+  it('X2: cannot become an option of a program that another one starts', async () => {
+    const tool = make({ command: ['env', '--', 'ls', '{args.f}'], output: 'text' })
+    await expect(tool.call({ f: '--help' })).rejects.toThrow(/would be read as an option/)
   })
 
   it.each([[['a', 'b']], [{ a: 1 }], [null], ['a\0b']])('refuses %j and runs nothing', async (x) => {

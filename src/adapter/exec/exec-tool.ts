@@ -3,7 +3,8 @@
  *
  * Invariants
  * X1  An argument of a call fills in part of one argument of the program. There is no shell: nothing in it is read as a command.
- * X2  It cannot become an option: a text that begins with "-" is refused at the start of an element, unless "--" stands before it.
+ * X2  It cannot become an option: what begins an element and starts with "-" is refused, numbers too, whatever stands before it, unless
+ *     the author of the tool allows it. A "--" proves nothing: it may belong to a program that starts another one.
  * X3  The program sees the variables that are passed or given, and no others.
  */
 import type { Json } from '../../shared/json.ts'
@@ -26,7 +27,6 @@ import {
   compileJsonTemplate,
   compileToolTemplate,
   fillText,
-  fillValue,
 } from '../tool-template.ts'
 import { type ProgramEnd, runProgram } from './run-program.ts'
 
@@ -36,6 +36,8 @@ export interface ExecToolDeclaration extends DeclaredTool {
   readonly cwd: string
   readonly env: Readonly<Record<string, DeclaredValue>>
   readonly passEnv: readonly string[]
+  /** Whether an argument of a call may begin with "-" at the start of an element (X2). */
+  readonly allowDash: boolean
   /** Undefined gives it nothing to read. */
   readonly stdin: Json | undefined
   readonly output: 'text' | 'json'
@@ -48,16 +50,12 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
   const parts = declared.command.map((part, index) =>
     compileToolTemplate(part, index === 0 ? `The program of '${name}'` : `Argument ${index} of '${name}'`),
   )
-  // After "--" a program reads no options.
-  const optionsEnd = declared.command.indexOf('--')
   const makeStdin =
     declared.stdin === undefined ? null : compileJsonTemplate(declared.stdin, `The stdin of '${name}'`)
   const makeEnv = compileEnv(declared, vault)
   const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'masked') => {
     const values = { args, inputs }
-    const command = parts.map((part, index) =>
-      fillArgument(part, values, optionsEnd !== -1 && index > optionsEnd),
-    )
+    const command = parts.map((part) => fillArgument(part, values, declared.allowDash))
     const read = makeStdin?.(values) ?? null
     const stdin = read === null ? null : typeof read === 'string' ? read : JSON.stringify(read)
     return { command, cwd: declared.cwd, stdin, env: await makeEnv(values, secrets) }
@@ -76,14 +74,12 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
   return maskTool(made, vault)
 }
 
-function fillArgument(template: ToolTemplate, values: CallValues, afterOptions: boolean): string {
+function fillArgument(template: ToolTemplate, values: CallValues, allowDash: boolean): string {
   const text = noNul(fillText(template, values), template.what)
   const [first] = template.compiled.parts
-  if (afterOptions || first === undefined || typeof first === 'string' || !text.startsWith('-')) return text
-  // A number below zero is a number to every program that wants one.
-  if (typeof fillValue(first, template.what, values) === 'number') return text
+  if (allowDash || first === undefined || typeof first === 'string' || !text.startsWith('-')) return text
   throw new ToolFailure(
-    `${template.what} would be read as an option: it begins with "-". A "--" before it in the command allows that`,
+    `${template.what} would be read as an option: it begins with "-". Write it joined (--name={args.x}), or declare allow_dash where no option can do harm`,
   )
 }
 
