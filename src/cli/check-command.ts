@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../document/diagnostic.ts'
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import { type DiagnosticFormat, diagnosticFormats, renderDiagnostic } from '../document/render-diagnostic.ts'
 import type { SourceDocument } from '../document/source-document.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'

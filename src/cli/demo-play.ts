@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Readable } from 'node:stream'
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import { readCallLine } from '../tool/read-call-line.ts'
 import type { DemoMove } from './demo-script.ts'
 import type { DemoRun } from './demo-run.ts'

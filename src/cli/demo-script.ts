@@ -1,4 +1,4 @@
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 /** What an agent does next: call a tool, or give its final answer. */

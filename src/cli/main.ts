@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { CommandEntry } from './command.ts'
 import { exitCode, type ExitCode } from './exit-code.ts'

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../app.ts'
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { StepStatus } from '../run/step-status.ts'
 import type { JsonObject } from '../shared/json.ts'

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { StepStatus } from '../run/step-status.ts'
 import type { StepExecution } from '../tool/step-execution.ts'

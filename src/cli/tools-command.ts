@@ -1,5 +1,5 @@
 import { openTools, type BoundTool } from '../app.ts'
-import { escapeControl } from '../document/escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { readSourceFile } from '../source/read-source-file.ts'

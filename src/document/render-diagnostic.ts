@@ -1,5 +1,5 @@
 import { type Diagnostic, describeDiagnostic } from './diagnostic.ts'
-import { escapeControl } from './escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import { type PrettyOptions, renderPretty } from './render-pretty.ts'
 
 /** The ways to show diagnostics: to people, to editors, to programs, to GitHub. */

@@ -1,5 +1,5 @@
 import type { Diagnostic } from './diagnostic.ts'
-import { escapeControl } from './escape-control.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 
 const widest = 110
 

@@ -33,6 +33,33 @@ describe('a person as the model', () => {
       expect(shown).toContain(text)
   })
 
+  test('is shown nothing that a tool could say to the terminal', async () => {
+    const streams = terminal('look order_id=1', '"Done."')
+    const hostile = tool({
+      name: 'look',
+      description: 'L',
+      execute: () => 'a\u001b[2Jb\u202ec\rd\u0007e\nTools: none',
+    })
+    await new Agent({ model: createPersonModel(streams), tools: [hostile], playbook }).run('go\u001b]0;x')
+    const shown = streams.shown()
+    expect(shown).toContain('result: a\\u001b[2Jb\\u202ec\\u000dd\\u0007e')
+    // oxlint-disable-next-line no-control-regex -- finding them is the point
+    expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  })
+
+  test('is told what each tool takes, and how to answer, once', async () => {
+    const streams = terminal('look order_id=1', 'nope', '"Done."')
+    const input = { type: 'object', properties: { order_id: {}, note: {} }, required: ['order_id'] } as const
+    const typed = tool({ name: 'look', description: 'L', input, execute: () => ({ paid: true }) })
+    await new Agent({ model: createPersonModel(streams), tools: [typed], playbook }).run('go')
+    const shown = streams.shown()
+    expect(shown).toContain('Tools: look order_id= [note=], fail_step')
+    expect(shown).toContain('\nresult: {"paid":true}\n')
+    expect(shown).toMatch(/\nrefused: .+/)
+    expect(shown.match(/Type a call/g)).toHaveLength(1)
+    expect(shown).not.toContain('[procedure]')
+  })
+
   test('is held to the playbook like any model', async () => {
     const streams = terminal('"Done."', '"Done."', '"Done."')
     const result = await new Agent({ model: createPersonModel(streams), tools, playbook }).run('go')

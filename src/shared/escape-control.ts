@@ -1,5 +1,5 @@
 /**
- * Writes control characters, escape sequences and direction marks as visible escapes, so that a document cannot
+ * Writes control characters, escape sequences and direction marks as visible escapes, so that a text cannot
  * speak to the terminal or disguise itself. Tabs become spaces of the same number.
  */
 export function escapeControl(text: string): string {
