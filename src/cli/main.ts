@@ -3,6 +3,7 @@ import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { CommandEntry } from './command.ts'
 import { exitCode, type ExitCode } from './exit-code.ts'
+import { explainError } from './explain-error.ts'
 import { readFlags, unknown } from './read-flags.ts'
 import { type Terminal, processTerminal } from './terminal.ts'
 
@@ -124,9 +125,7 @@ function explain(error: unknown, terminal: Terminal): ExitCode {
     terminal.err(`lockstep: internal error: ${escapeControl(String((error as Error).message ?? error))}\n`)
     return exitCode.failed
   }
-  terminal.err(
-    `lockstep: ${escapeControl(error.message)}${error.hint === null ? '' : `, ${escapeControl(error.hint)}`}\n`,
-  )
+  terminal.err(`lockstep: ${explainError(error)}\n`)
   if (error.code !== 'usage') return exitCode.failed
   terminal.err('Run `lockstep help` to see how it is used.\n')
   return exitCode.usage

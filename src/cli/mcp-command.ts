@@ -20,7 +20,7 @@ import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { openConfig } from './open-config.ts'
 import { readMcpFlags, type McpFlags } from './read-mcp-flags.ts'
-import { runFolder } from './run-folder.ts'
+import { prepareRunFolder, runFolder } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep mcp --playbook FILE [OPTIONS] -- COMMAND [ARGUMENTS]
@@ -72,7 +72,7 @@ export const mcpCommand: Command = {
     try {
       if (flags.action === 'lock') pin(lock, upstream, terminal)
       else {
-        const runs = flags.data === null ? runFolder() : join(flags.data, 'runs')
+        const runs = prepareRunFolder(flags.data === null ? runFolder() : resolve(flags.data, 'runs'))
         await serve({ flags, playbook, lock, upstream, runs, say })
       }
       return exitCode.done

@@ -1,6 +1,7 @@
 import { openTools, type BoundTool } from '../app.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
+import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { readSourceFile } from '../source/read-source-file.ts'
 import type { Command } from './command.ts'
@@ -69,9 +70,11 @@ function findUsers(paths: readonly string[], named: boolean): ReadonlyMap<string
   const users = new Map<string, string[]>()
   for (const path of [...found.named, ...[...found.inDirectories.values()].flat()]) {
     const source = readSourceFile(path)
+    const asked = named && found.named.includes(path)
+    if (source.text === null && asked) throw PlaybookLoadError.fromDiagnostics([source.problem], path)
     const playbook =
       source.text === null ? null : parsePlaybook(source.text, { format: source.format, file: path }).playbook
-    if (playbook === null && named && found.named.includes(path)) {
+    if (playbook === null && asked) {
       throw new LockstepError('invalid_playbook', `${path} is not a valid playbook.`, {
         hint: `see why: lockstep check ${path}`,
       })

@@ -42,7 +42,7 @@ export function isLoopback(host: string): boolean {
   return loopback.includes(host)
 }
 
-/** Listens under `/mcp`. Throws `usage` if the port cannot be had. */
+/** Listens under `/mcp`. Throws `cannot_listen` if the port cannot be had. */
 export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise<HttpService> {
   const handler = createMcpHandler(() => gateway.createServer(), { onerror: () => undefined })
   const server = createServer((incoming, outgoing) => {
@@ -52,11 +52,7 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
       .catch(() => outgoing.destroy())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new LockstepError('usage', `cannot listen on ${options.host}:${options.port}: ${cause.message}`),
-      ),
-    )
+    server.once('error', (cause) => reject(cannotListen(options, cause)))
     server.listen(options.port, options.host, resolve)
   })
   const address = server.address()
@@ -72,6 +68,30 @@ export async function serveHttp(gateway: Gateway, options: HttpOptions): Promise
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+function cannotListen({ host, port }: HttpOptions, cause: NodeJS.ErrnoException): LockstepError {
+  const where = `${host}:${port}`
+  switch (cause.code) {
+    case 'EADDRINUSE':
+      return new LockstepError('cannot_listen', `Something else listens on ${where} already.`, {
+        hint: 'stop it, or choose another port; 0 takes any that is free',
+        cause,
+      })
+    case 'EACCES':
+      return new LockstepError('cannot_listen', `There is no permission to listen on ${where}.`, {
+        hint: 'choose a port above 1023',
+        cause,
+      })
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new LockstepError('cannot_listen', `This machine has no address ${host}.`, {
+        hint: '127.0.0.1 lets this machine in, 0.0.0.0 every one that reaches it',
+        cause,
+      })
+    default:
+      return new LockstepError('cannot_listen', `Cannot listen on ${where}: ${cause.message}.`, { cause })
   }
 }
 

@@ -30,6 +30,7 @@ export const errorCodes = [
   'script_mismatch',
   'mcp_unreachable',
   'mcp_lock_unreadable',
+  'cannot_listen',
   'usage',
   'internal',
 ] as const

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../document/diagnostic.ts'
 import { maxDocumentBytes } from '../document/limits.ts'
 import type { DocumentFormat } from '../document/parse-document.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
+import { nearestFile } from './nearest-file.ts'
 
 const formats: ReadonlyMap<string, DocumentFormat> = new Map([
   ['.yaml', 'yaml'],
@@ -59,11 +60,14 @@ export function readSourceFile(path: string): SourceFile {
   }
 }
 
-function explain(error: unknown, path: string): [code: DiagnosticCode, message: string] {
+function explain(
+  error: unknown,
+  path: string,
+): [code: DiagnosticCode, message: string, suggestion?: string | null] {
   switch ((error as { code?: string }).code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return ['file_not_found', `File not found: ${path}`]
+      return ['file_not_found', `File not found: ${path}`, suggest(path)]
     case 'EISDIR':
       return ['unreadable_file', `${path} is a directory`]
     case 'EACCES':
@@ -78,4 +82,9 @@ function explain(error: unknown, path: string): [code: DiagnosticCode, message: 
     default:
       return ['unreadable_file', `Failed to read ${path}: ${(error as Error).message}`]
   }
+}
+
+function suggest(path: string): string | null {
+  const nearest = nearestFile(path)
+  return nearest === null ? null : `did you mean ${nearest}?`
 }

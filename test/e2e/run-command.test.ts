@@ -235,6 +235,18 @@ describe('lockstep run: what it is given', () => {
     ])
   })
 
+  it.skipIf(process.platform !== 'linux')('does not hang where no folder can be made', async () => {
+    const ended = await runLockstep(['run', 'refund-desk.yaml', ...script], {
+      cwd: examples,
+      env: { LOCKSTEP_HOME: '/proc/lockstep/home' },
+    })
+    expect([ended.code, ended.out, ended.err]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^lockstep: Runs cannot be recorded in \/proc\/.*\. Set LOCKSTEP_HOME to /),
+    ])
+  })
+
   it('names every mistake of a configuration with its line', async () => {
     const config = write(
       'typos.yaml',
@@ -242,9 +254,15 @@ describe('lockstep run: what it is given', () => {
     )
     const { code, err } = await runLockstep(['tools', '--config', config], { cwd: folder })
     expect(code).toBe(1)
-    expect(err).toContain('line 1, column 1: unknown key `tolos` in the configuration, did you mean `tools`?')
-    expect(err).toContain('line 5, column 7: unknown key `descripton`')
-    expect(err).toContain('line 6, column 7: unknown key `comand`')
+    expect(err.split('\n')).toEqual([
+      'lockstep: Invalid configuration typos.yaml:',
+      '  line 1, column 1: unknown key `tolos` in the configuration, did you mean `tools`?',
+      '  line 4, column 7: `description` of the exec tool `a` is missing',
+      '  line 4, column 7: `command` of the exec tool `a` is missing',
+      expect.stringMatching(/^ {2}line 5, column 7: unknown key `descripton`/),
+      expect.stringMatching(/^ {2}line 6, column 7: unknown key `comand`/),
+      '',
+    ])
   })
 })
 

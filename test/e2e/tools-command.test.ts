@@ -71,6 +71,18 @@ describe('lockstep tools', () => {
     )
   })
 
+  it('says that a file is not there, and which one was probably meant', async () => {
+    const missing = await runLockstep(['tools', 'refund-dek.yaml'], { cwd: examples })
+    expect([missing.code, missing.err]).toEqual([
+      1,
+      'lockstep: File not found: refund-dek.yaml, did you mean refund-desk.yaml?\n',
+    ])
+    const other = await runLockstep(['tools', 'nothing-like-it.yaml'], { cwd: folder })
+    expect(other.err).toBe('lockstep: File not found: nothing-like-it.yaml\n')
+    const directory = await runLockstep(['run', '.', '--model', 'me'], { cwd: folder })
+    expect([directory.code, directory.err]).toEqual([1, 'lockstep: . is a directory, name a file in it\n'])
+  })
+
   it('reads a configuration in TypeScript', async () => {
     const define = fileURLToPath(new URL('../../src/source/define-config.ts', import.meta.url))
     writeFileSync(
