@@ -10,7 +10,7 @@
  * A3  The run ends `succeeded` only if the gate accepted a final answer (G9).
  * A4  Whatever the model says is data.
  */
-import type { ModelMessage } from 'ai'
+import type { LanguageModelV4Message } from '@ai-sdk/provider'
 import type { EventOf } from '../run/event.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { brief, outline } from '../tool/briefing.ts'
@@ -19,6 +19,8 @@ import { answerCalls } from './answer-calls.ts'
 import { runAfterModelCall, runBeforeModelCall } from './hook.ts'
 import { askModel, type ModelTurn } from './model-turn.ts'
 import { legalTools, offeredTools } from './offered-tools.ts'
+import { promptMessage, type RecordedMessage } from './recorded-message.ts'
+import { ToldTools } from './told-tools.ts'
 import { isEmpty, openTurn, toolMessage, type OpenTurn, type RecordedRun } from './read-record.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
 
@@ -34,7 +36,8 @@ interface Stop {
 /** Works through one run. */
 export class AgentRun {
   readonly #setup: RunSetup
-  readonly #messages: ModelMessage[]
+  readonly #messages: LanguageModelV4Message[] = []
+  readonly #told: ToldTools
   #turn: OpenTurn | null
   #turns: number
   #lastText: string
@@ -44,7 +47,8 @@ export class AgentRun {
   /** Without a record, the run has just begun. */
   constructor(setup: RunSetup, recorded: RecordedRun | null = null) {
     this.#setup = setup
-    this.#messages = recorded?.messages ?? []
+    this.#told = new ToldTools(setup.enforcer.gate.tools, setup.model)
+    for (const message of recorded?.messages ?? []) this.#say(message)
     this.#turn = recorded?.turn ?? null
     this.#turns = recorded?.turns ?? 0
     this.#lastText = recorded?.lastText ?? ''
@@ -65,7 +69,7 @@ export class AgentRun {
     const parent =
       above === undefined ? {} : { parent: { run: above.setup.record.run, callId: above.callId } }
     await writeFact(this.#setup, { type: 'agent.prompted', at: Date.now(), text, ...parent })
-    this.#messages.push({ role: 'user', content: text })
+    this.#say({ role: 'user', content: text })
   }
 
   /** Goes on until the run has ended or waits for a person. Returns why it did not succeed, or null. */
@@ -137,7 +141,7 @@ export class AgentRun {
     if (answer.text !== '') this.#lastText = answer.text
     const fact = { type: 'model.answered', at: Date.now(), number, ...answer } as const
     await writeFact(this.#setup, fact)
-    if (!isEmpty(fact)) this.#messages.push(answer.message as unknown as ModelMessage)
+    if (!isEmpty(fact)) this.#say(answer.message as unknown as RecordedMessage)
     this.#turn = openTurn(fact)
     return null
   }
@@ -147,15 +151,18 @@ export class AgentRun {
     const { state, tools } = enforcer.gate
     const offered = offeredTools(state, tools ?? [], this.#setup.offer)
     onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: offered.map(({ name }) => name) })
+    const system = [this.#setup.systemPrompt, outline(state)].filter((text) => text !== '').join('\n\n')
     const now = brief(state)
     return await askModel({
       model,
-      instructions: [this.#setup.systemPrompt, outline(state)].filter((text) => text !== '').join('\n\n'),
-      // The brief is not kept: the history before it stays the same, so that a prompt cache holds.
-      messages:
-        now === '' ? this.#messages : [...this.#messages, { role: 'user', content: `[procedure]\n${now}` }],
-      tools: offered,
-      names: tools?.names ?? [],
+      prompt: [
+        ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
+        ...this.#messages,
+        // The brief is not kept: the history before it stays the same, so that a prompt cache holds.
+        ...(now === '' ? [] : [userMessage(`[procedure]\n${now}`)]),
+      ],
+      tools: this.#told.tell(offered),
+      decode: this.#told.decode,
       maxTokens: spending.allowance(this.#setup.maxTokens),
       maxRetries: this.#setup.maxRetries,
       signal,
@@ -187,7 +194,7 @@ export class AgentRun {
     const began = performance.now()
     const outcomes = await answerCalls(this.#setup, turn)
     spending.toolMs += performance.now() - began
-    this.#messages.push(toolMessage(turn))
+    this.#say(toolMessage(turn))
     this.#idle = outcomes.some(({ status }) => status === 'succeeded') ? 0 : this.#idle + 1
     return null
   }
@@ -228,11 +235,20 @@ export class AgentRun {
     return stop
   }
 
+  /** Adds to the conversation that the next question repeats. */
+  #say(message: RecordedMessage): void {
+    this.#messages.push(promptMessage(message, this.#told.encode))
+  }
+
   async #remind(what: string): Promise<void> {
     const text = `[procedure]\n${what}`
     await writeFact(this.#setup, { type: 'agent.reminded', at: Date.now(), text })
-    this.#messages.push({ role: 'user', content: text })
+    this.#say({ role: 'user', content: text })
   }
+}
+
+function userMessage(text: string): LanguageModelV4Message {
+  return { role: 'user', content: [{ type: 'text', text }] }
 }
 
 function whatRemains(refused: Pick<EventOf<'finish.refused'>, 'remaining' | 'unsettled'>): string {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { LanguageModel } from 'ai'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Journal, JournalEntry } from '../journal/journal.ts'
 import { Playbook } from '../playbook/playbook.ts'
 import type { RunEvent } from '../run/event.ts'
@@ -19,7 +19,7 @@ import { runOnStep, type AgentHook, type StepEvent } from './hook.ts'
 import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
 import { priceOf } from './price-table.ts'
 import { currentLineage } from './lineage.ts'
-import { modelIdOf, resolveModel } from './resolve-model.ts'
+import { resolveModel } from './resolve-model.ts'
 import { readRecord } from './read-record.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
 import { Spending } from './spending.ts'
@@ -165,16 +165,16 @@ export class Agent {
     return writing
   }
 
-  async #prepare(): Promise<{ model: LanguageModel; spending: Spending }> {
+  async #prepare(): Promise<{ model: LanguageModelV4; spending: Spending }> {
     const model = await resolveModel(this.#options.model)
-    const price = priceOf(modelIdOf(model), this.#options.prices ?? {})
+    const price = priceOf(model.modelId, this.#options.prices ?? {})
     const budget = this.#options.budget ?? {}
     const above = currentLineage().at(-1)?.setup.spending ?? null
-    return { model, spending: new Spending(budget, price, modelIdOf(model), above) }
+    return { model, spending: new Spending(budget, price, model.modelId, above) }
   }
 
   #setup(
-    model: LanguageModel,
+    model: LanguageModelV4,
     enforcer: PlaybookEnforcer,
     record: RunRecord,
     spending: Spending,

@@ -15,9 +15,7 @@ export function offeredTools(state: RunState, tools: Iterable<Tool>, offer: 'leg
   const offered = [...tools].filter(({ name }) => all || isLegal(state, name))
   const control = state.compiled.steps.length === 0 ? [] : controlTools(dueStep(state), all)
   const some = [...offered, ...control]
-  const list =
-    some.length > 0 || state.compiled.steps.length === 0 ? some : controlTools(null, true).slice(0, 1)
-  return list.map(({ name, description, input }) => ({ name, description, input }))
+  return some.length > 0 || state.compiled.steps.length === 0 ? some : controlTools(null, true).slice(0, 1)
 }
 
 /** The names among these that could be called now, caps and arguments aside, and the control tools that apply. */

@@ -1,10 +1,10 @@
-import type { ModelMessage } from 'ai'
 import type { JournalEntry } from '../journal/journal.ts'
 import type { EventOf, RunEvent } from '../run/event.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
 import type { AgentFact } from './agent-event.ts'
+import type { RecordedMessage } from './recorded-message.ts'
 
 /** A move of a step that was made on the model's word. */
 export type RecordedMove = EventOf<'step.completed' | 'step.skipped' | 'step.failed' | 'step.refused'>
@@ -27,7 +27,7 @@ export interface RecordedRun {
   /** The run above, if this one was made under a call of another. */
   readonly parent: { readonly run: string; readonly callId: string } | null
   readonly events: readonly RunEvent[]
-  readonly messages: ModelMessage[]
+  readonly messages: RecordedMessage[]
   readonly turn: OpenTurn | null
   /** What this run's model took, and what the runs below it took. */
   readonly usage: { readonly promptTokens: number; readonly completionTokens: number }
@@ -59,7 +59,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
     )
   }
   const events: RunEvent[] = []
-  const messages: ModelMessage[] = []
+  const messages: RecordedMessage[] = []
   let turn: OpenTurn | null = null
   let lastText = ''
   let parent: RecordedRun['parent'] = null
@@ -92,7 +92,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
         lastText = fact.text
         usage.promptTokens += fact.promptTokens
         usage.completionTokens += fact.completionTokens
-        if (!isEmpty(fact)) messages.push(fact.message as unknown as ModelMessage)
+        if (!isEmpty(fact)) messages.push(fact.message as unknown as RecordedMessage)
         turn = openTurn(fact)
         break
       case 'tool.returned':
@@ -139,14 +139,14 @@ function note(turn: OpenTurn, event: RunEvent): void {
 }
 
 /** The results of a turn's calls as the next question repeats them. */
-export function toolMessage(turn: OpenTurn): ModelMessage {
+export function toolMessage(turn: OpenTurn): RecordedMessage {
   return {
     role: 'tool',
     content: turn.fact.calls.map((call) => ({
       type: 'tool-result' as const,
       toolCallId: call.id,
       toolName: call.tool,
-      output: turn.returned.get(call.id)!.output as never,
+      output: turn.returned.get(call.id)!.output,
     })),
   }
 }

@@ -1,41 +1,48 @@
-import type { ModelMessage, ToolCallRepairFunction, ToolSet } from 'ai'
-import { loadSdk } from './load-sdk.ts'
-import type { ModelQuestion } from './model-turn.ts'
+import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
+import { isJsonObject, type JsonObject } from '../shared/json.ts'
+import { callOptions, readArguments, type ModelQuestion } from './model-question.ts'
+import { withRetries } from './with-retries.ts'
 
 /** The most characters of unusable arguments that the model is shown again. */
 const maxShown = 2_000
 
+/** What asking once more led to: arguments, or none, and what it took. */
+export interface Repair {
+  readonly arguments: JsonObject | null
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+const nothing: Repair = { arguments: null, promptTokens: 0, completionTokens: 0 }
+
 /**
  * Asks the model once more for the arguments of a call that are no JSON object. What it then says is used if it is one; if not, the
- * call goes to the gate as it came, which refuses it. A tool that does not exist is not repaired: the gate has the word on that.
+ * call goes to the gate as it came, which refuses it. A tool that was not offered is not repaired: the gate has the word on that.
  */
-export function createRepair(
+export async function repairCall(
   question: ModelQuestion,
-  tools: ToolSet,
-  spent: (promptTokens: number, completionTokens: number) => void,
-): ToolCallRepairFunction<ToolSet> {
-  return async ({ toolCall, error }) => {
-    const { generateText, InvalidToolInputError } = await loadSdk()
-    const tool = Object.hasOwn(tools, toolCall.toolName) ? tools[toolCall.toolName] : undefined
-    if (tool === undefined || !InvalidToolInputError.isInstance(error)) return null
-    const request: ModelMessage = {
-      role: 'user',
-      content: `[procedure]\nYou called ${toolCall.toolName} with arguments that are no JSON object: ${toolCall.input.slice(0, maxShown)}\nCall it again with the arguments you meant.`,
+  { toolName, input }: LanguageModelV4ToolCall,
+): Promise<Repair> {
+  const tool = question.tools.find(({ name }) => name === toolName)
+  if (tool === undefined) return nothing
+  const text = `[procedure]\nYou called ${toolName} with arguments that are no JSON object: ${input.slice(0, maxShown)}\nCall it again with the arguments you meant.`
+  const prompt = [...question.prompt, { role: 'user' as const, content: [{ type: 'text' as const, text }] }]
+  const options = {
+    ...callOptions({ ...question, prompt, tools: [tool] }),
+    toolChoice: { type: 'tool' as const, toolName },
+  }
+  try {
+    const { content, usage } = await withRetries(question, () => question.model.doGenerate(options))
+    const again = content.find((part) => part.type === 'tool-call' && part.toolName === toolName)
+    const args = again?.type === 'tool-call' ? readArguments(again.input) : null
+    return {
+      arguments: isJsonObject(args) ? args : null,
+      promptTokens: usage.inputTokens.total ?? 0,
+      completionTokens: usage.outputTokens.total ?? 0,
     }
-    const answer = await generateText({
-      model: question.model,
-      instructions: question.instructions,
-      messages: [...question.messages, request],
-      tools: { [toolCall.toolName]: tool },
-      toolChoice: { type: 'tool', toolName: toolCall.toolName },
-      maxRetries: question.maxRetries,
-      abortSignal: question.signal,
-      ...(question.maxTokens === null ? {} : { maxOutputTokens: question.maxTokens }),
-    })
-    spent(answer.usage.inputTokens ?? 0, answer.usage.outputTokens ?? 0)
-    const again = answer.toolCalls.find((call) => call.toolName === toolCall.toolName)
-    return again === undefined || again.invalid === true
-      ? null
-      : { ...toolCall, input: JSON.stringify(again.input) }
+  } catch {
+    question.signal.throwIfAborted()
+    // That the arguments are unusable is known; the run need not end because the service could not be asked about them.
+    return nothing
   }
 }

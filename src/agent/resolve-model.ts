@@ -1,9 +1,10 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 
 /** A model by name: which kinds there are, and how each is made. */
-const kinds: Readonly<Record<string, (rest: string) => Promise<LanguageModel>>> = {
+const kinds: Readonly<Record<string, (rest: string) => Promise<LanguageModelV4>>> = {
   async openai(id) {
     const apiKey = key('OPENAI_API_KEY', `openai:${id}`)
     const { createOpenAI } = await provider('@ai-sdk/openai', () => import('@ai-sdk/openai'))
@@ -36,11 +37,11 @@ const kinds: Readonly<Record<string, (rest: string) => Promise<LanguageModel>>> 
 }
 
 /**
- * The model a name stands for; a model of the AI SDK stands for itself. Throws `unknown_model`, `missing_api_key` or
- * `missing_package`, each with what to do.
+ * The model a name stands for; a model of the AI SDK stands for itself, one of an older interface behind the newest. Throws
+ * `unknown_model`, `missing_api_key` or `missing_package`, each with what to do.
  */
-export async function resolveModel(model: LanguageModel | string): Promise<LanguageModel> {
-  if (typeof model !== 'string') return model
+export async function resolveModel(model: LanguageModel | string): Promise<LanguageModelV4> {
+  if (typeof model !== 'string') return await asNewest(model)
   if (model === 'me') return (await import('./person-model.ts')).createPersonModel()
   const [kind = '', ...rest] = model.split(':')
   const make = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
@@ -51,9 +52,19 @@ export async function resolveModel(model: LanguageModel | string): Promise<Langu
   })
 }
 
-/** The id by which a model's price is found. */
-export function modelIdOf(model: LanguageModel): string {
-  return typeof model === 'string' ? model : model.modelId
+async function asNewest(model: Exclude<LanguageModel, string>): Promise<LanguageModelV4> {
+  const { specificationVersion: version } = model
+  if (version === 'v4') return model
+  if (version === 'v3' || version === 'v2') {
+    // The SDK knows how to translate; nobody else has to wait until it is loaded.
+    const { wrapLanguageModel } = await import('ai')
+    return wrapLanguageModel({ model, middleware: [] })
+  }
+  throw new LockstepError(
+    'unknown_model',
+    `A model of interface '${String(version)}' cannot be asked: v2, v3 and v4 of the AI SDK can.`,
+    { hint: 'Use a version of its package that goes with the AI SDK 7.' },
+  )
 }
 
 function key(variable: string, model: string): string {

@@ -1,4 +1,4 @@
-import type { LanguageModel } from 'ai'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { recordFailure } from '../tool/record-failure.ts'
 import type { RunRecord } from '../tool/run-record.ts'
@@ -10,7 +10,7 @@ import type { Spending } from './spending.ts'
 
 /** What one run of an agent works with. */
 export interface RunSetup {
-  readonly model: LanguageModel
+  readonly model: LanguageModelV4
   readonly enforcer: PlaybookEnforcer
   readonly record: RunRecord
   readonly hooks: readonly AgentHook[]

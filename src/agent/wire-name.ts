@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
 
 /** What every service takes as the name of a tool. */
 const plain = /^[A-Za-z0-9_-]{1,64}$/
@@ -12,11 +12,10 @@ export interface WireNames {
   readonly encode: (name: string) => string
   /** The name that the service meant; one that it made up stays as it is, for the gate to refuse. */
   readonly decode: (name: string) => string
-  readonly encodeMessages: (messages: readonly ModelMessage[]) => ModelMessage[]
 }
 
 /** Gives each tool a name that services take, one for each, the same as long as the list is: `crm/look.up` is told as `crm__look_up`. */
-export function wireNames(names: Iterable<string>, model: LanguageModel): WireNames {
+export function wireNames(names: Iterable<string>, model: Pick<LanguageModelV4, 'provider'>): WireNames {
   const known = [...names]
   const taken = new Map(known.filter((name) => plain.test(name)).map((name) => [name, name]))
   const told = new Map<string, string>()
@@ -31,24 +30,10 @@ export function wireNames(names: Iterable<string>, model: LanguageModel): WireNa
     taken.set(wire, name)
     told.set(name, wire)
   }
-  const asItIs = told.size === 0 || (typeof model !== 'string' && own.has(model.provider))
+  const asItIs = told.size === 0 || own.has(model.provider)
   const encode = (name: string) => (asItIs ? name : (told.get(name) ?? name))
   return {
     encode,
     decode: (name) => taken.get(name) ?? name,
-    encodeMessages: (messages) =>
-      asItIs ? [...messages] : messages.map((message) => renameCalls(message, encode)),
   }
-}
-
-/** The message with the tools in it called otherwise. */
-export function renameCalls<Message extends ModelMessage>(
-  message: Message,
-  rename: (name: string) => string,
-): Message {
-  if (typeof message.content === 'string') return message
-  const content = message.content.map((part) =>
-    'toolName' in part ? { ...part, toolName: rename(part.toolName) } : part,
-  )
-  return { ...message, content } as Message
 }

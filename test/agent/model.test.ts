@@ -1,4 +1,5 @@
-import { APICallError } from 'ai'
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { APICallError, wrapLanguageModel, type LanguageModel } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { Agent } from '../../src/agent/agent.ts'
 import type { Answer } from '../../src/agent/answering-model.ts'
@@ -221,4 +222,88 @@ describe('an error of the service', () => {
     expect(log).toEqual(['a'])
     expect(result.playbookPlan.getStepExecution('a')?.status).toBe('completed')
   })
+})
+
+describe('a stream that breaks off', () => {
+  const broken = { 'retry-after-ms': '1' }
+
+  function breaking(error: unknown) {
+    const model = answering(saying('All is done.'))
+    let asked = 0
+    return {
+      ...model,
+      questions: model.questions,
+      async doStream(options: LanguageModelV4CallOptions) {
+        const { stream } = await model.doStream(options)
+        if (++asked > 1) return { stream }
+        const parts = new ReadableStream<LanguageModelV4StreamPart>({
+          start(controller) {
+            controller.enqueue({ type: 'text-start', id: '0' })
+            controller.enqueue({ type: 'text-delta', id: '0', delta: 'All' })
+            controller.enqueue({ type: 'error', error })
+          },
+        })
+        return { stream: parts }
+      },
+    }
+  }
+
+  test('is asked for anew, and only the whole answer counts', async () => {
+    const cut = Object.assign(new Error('cut'), { responseHeaders: broken })
+    const model = breaking(cut)
+    const stream = new Agent({ model }).stream('go')
+    expect(await stream.result).toMatchObject({ status: 'succeeded', message: 'All is done.' })
+    expect(model.questions).toHaveLength(2)
+  })
+
+  test('is not where the service says that it would break again', async () => {
+    const fatal = Object.assign(new Error('bad request'), { responseHeaders: broken, isRetryable: false })
+    const result = await new Agent({ model: breaking(fatal) }).stream('go').result
+    expect(result).toMatchObject({ status: 'failed', reason: 'the model gave no answer: bad request' })
+  })
+})
+
+describe('a model of an older interface', () => {
+  test.each(['v2', 'v3'])('is asked all the same: %s', async (version) => {
+    const { log, tools } = notingAll('a')
+    const newest = answering(proposing('a'), saying('Done.'))
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    const model = {
+      ...newest,
+      specificationVersion: version,
+      async doGenerate(options: LanguageModelV4CallOptions) {
+        const answer = await newest.doGenerate(options)
+        return version === 'v3' ? answer : { ...answer, finishReason: answer.finishReason.unified, usage }
+      },
+    } as unknown as LanguageModel
+    expect(await new Agent({ model, tools }).run('go')).toMatchObject({ status: 'succeeded' })
+    expect(log).toEqual(['a'])
+  })
+
+  test('that nobody knows cannot be', async () => {
+    const model = { ...answering(saying('x')), specificationVersion: 'v9' } as unknown as LanguageModel
+    await expect(new Agent({ model }).run('go')).rejects.toMatchObject({ code: 'unknown_model' })
+  })
+})
+
+test('middleware that writes into a question does not write into the next one', async () => {
+  const { tools } = notingAll('a')
+  const seen: string[] = []
+  const model = wrapLanguageModel({
+    model: answering(proposing('a'), proposing('a'), saying('Done.')),
+    middleware: {
+      transformParams: async ({ params }) => {
+        seen.push(JSON.stringify(params.prompt))
+        for (const message of params.prompt) {
+          Object.assign(message, { providerOptions: { x: { marked: true } } })
+          if (message.role !== 'system')
+            for (const part of message.content) Object.assign(part, { text: '!' })
+        }
+        return params
+      },
+    },
+  })
+  expect((await new Agent({ model, tools }).run('go')).status).toBe('succeeded')
+  expect(seen).toHaveLength(3)
+  expect(seen[2]).not.toMatch(/marked|!/)
 })
