@@ -33,6 +33,7 @@ function readValue(name: string, type: PlaybookInput['type'], text: string): Jso
     new LockstepError('usage', `the input ${name} must be ${what}, not ${text}`)
   switch (type) {
     case 'string':
+    case 'any':
       return text
     case 'boolean':
       if (text !== 'true' && text !== 'false') throw refuse('true or false')

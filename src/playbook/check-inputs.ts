@@ -10,7 +10,7 @@ export function checkInputs({ draft, report, wording }: CheckContext): void {
   for (const [name, input] of Object.entries(draft.inputs)) {
     if (typeof input === 'string') continue
     const { type, schema } = input
-    const { check } = compileJsonSchema({ type })
+    const { check } = compileJsonSchema(type === 'any' ? {} : { type })
     const isOfType = (value: Json) => check(value).length === 0
     input.enum?.forEach((value, index) => {
       if (isOfType(value)) return

@@ -157,14 +157,16 @@ export const stepSchema = z
   )
   .describe('One step of the procedure.')
 
-const inputTypes = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const
-const mustBeType = 'must be string, number, integer, boolean, array or object'
+const inputTypes = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'any'] as const
+const mustBeType = 'must be string, number, integer, boolean, array, object or any'
 
 const inputSchema = z.union(
   [
     z.enum(inputTypes, { error: mustBeType }),
     z.strictObject({
-      type: z.enum(inputTypes, { error: mustBeType }).describe('The JSON type of the value.'),
+      type: z
+        .enum(inputTypes, { error: mustBeType })
+        .describe('The JSON type of the value; any for whatever comes.'),
       description: text.optional().describe('What the input is for.'),
       required: flag.optional().describe('Whether a run must be given it; false when there is a default.'),
       default: json.optional().describe('The value when none is given.'),

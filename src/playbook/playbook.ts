@@ -5,6 +5,7 @@ import { checkPlaybookDefinition } from './check-playbook.ts'
 import { freeze, freezeMap } from './freeze.ts'
 import { isInstance } from './is-instance.ts'
 import { PlaybookLoadError } from './playbook-load-error.ts'
+import type { Program } from './program.ts'
 import {
   type CheckedPlaybookFile,
   type InputFile,
@@ -20,7 +21,7 @@ export type PlaybookDefinition = Omit<CamelKeys<PlaybookFile>, 'steps' | '$schem
 
 /** A value that a run of the playbook is given. */
 export type PlaybookInput = {
-  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any'
   readonly description?: string
   readonly required: boolean
   readonly default?: Json
@@ -51,11 +52,13 @@ export class Playbook {
   readonly inputs: { readonly [name: string]: PlaybookInput }
   readonly rules: readonly PlaybookRule[]
   readonly disclosure: 'outline' | 'step'
+  readonly #program: Program | null
   readonly #positions: ReadonlyMap<string, number>
 
   /** Throws PlaybookLoadError with every problem of the definition. */
   constructor(definition: PlaybookDefinition | CheckedPlaybook) {
-    const file = isInstance(definition, CheckedPlaybook) ? definition.file : checkedFile(definition)
+    const checked = isInstance(definition, CheckedPlaybook) ? definition : null
+    const file = checked?.file ?? checkedFile(definition as PlaybookDefinition)
     this.id = file.id
     this.name = file.name
     this.description = file.description
@@ -67,11 +70,19 @@ export class Playbook {
     this.maxIterations = file.max_iterations
     this.metadata = freezeMap(Object.entries(file.metadata))
     this.tags = freeze(file.tags)
-    this.inputs = freezeMap(Object.entries(file.inputs).map(([name, input]) => [name, resolveInput(input)]))
+    this.inputs = freezeMap(
+      Object.entries(checked?.inputs ?? file.inputs).map(([name, input]) => [name, resolveInput(input)]),
+    )
     this.rules = freeze(file.rules)
     this.disclosure = file.disclosure
+    this.#program = checked?.program ?? null
     this.#positions = new Map(this.steps.map((step, index) => [step.id, index]))
     Object.freeze(this)
+  }
+
+  /** The tree whose bullets the steps are, where the playbook is a program; null for a list of steps. */
+  get program(): Program | null {
+    return this.#program
   }
 
   /** The step with the id, or null. */
@@ -86,6 +97,7 @@ export class Playbook {
 
   /** The playbook as a file would say it, without what is default; reading it back gives an equal playbook. */
   toJSON(): JsonObject {
+    if (this.#program !== null) return { id: this.id, program: withoutLines(this.#program) }
     const ordered = this.steps.some((step) => step.after !== null)
     const full = {
       id: this.id,
@@ -107,12 +119,20 @@ export class Playbook {
   }
 }
 
-/** A playbook file that passed all checks, so that they need not run again. */
+/** A playbook file that passed all checks, so that they need not run again; with the program it was made from, if one. */
 export class CheckedPlaybook {
   readonly file: CheckedPlaybookFile
+  readonly program: Program | null
+  readonly inputs: { readonly [name: string]: PlaybookInput } | null
 
-  constructor(file: CheckedPlaybookFile) {
+  constructor(
+    file: CheckedPlaybookFile,
+    program: Program | null = null,
+    inputs: CheckedPlaybook['inputs'] = null,
+  ) {
     this.file = file
+    this.program = program
+    this.inputs = inputs
   }
 }
 
@@ -130,7 +150,14 @@ function checkedFile(definition: PlaybookDefinition): CheckedPlaybookFile {
   return file
 }
 
-function resolveInput(input: InputFile): PlaybookInput {
+/** Where a bullet stands in the file is no part of what it says. */
+function withoutLines(program: Program): JsonObject {
+  return JSON.parse(
+    JSON.stringify(program, (key, value: unknown) => (key === 'line' ? undefined : value)),
+  ) as JsonObject
+}
+
+function resolveInput(input: InputFile | PlaybookInput): PlaybookInput {
   const full = typeof input === 'string' ? { type: input } : input
   const { type, required = full.default === undefined, ...others } = full
   return { type, required, ...others } as PlaybookInput

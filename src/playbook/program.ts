@@ -17,6 +17,8 @@ export interface Program {
   readonly tools: readonly string[]
   /** The most turns a loop without a bound of its own takes. */
   readonly maxTurns: number
+  /** The most requests to a model that a run may make; null for no limit of the program's own. */
+  readonly maxModelCalls: number | null
   /** What front matter says besides. */
   readonly metadata: JsonObject
 }

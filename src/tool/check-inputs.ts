@@ -37,7 +37,7 @@ export function checkInputs(playbook: Playbook, given: unknown): JsonObject {
 
 function inputProblems(input: PlaybookInput, value: Json): string[] {
   const schema = {
-    type: input.type,
+    ...(input.type === 'any' ? {} : { type: input.type }),
     ...(input.enum === undefined ? {} : { enum: input.enum }),
     ...(input.schema === undefined ? {} : { allOf: [input.schema] }),
   }

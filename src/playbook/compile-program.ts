@@ -1,0 +1,151 @@
+import { checkedValue, compileTruth, compileValue, type CompiledValue } from './compile-value.ts'
+import type {
+  Arm,
+  Call,
+  Computation,
+  Condition,
+  NoteRule,
+  Procedure,
+  Program,
+  ProgramAgent,
+  Step,
+  Trigger,
+} from './program.ts'
+
+/** A call with its arguments compiled. */
+export interface CompiledCall {
+  readonly target: Call['target']
+  readonly positional: readonly CompiledValue[]
+  readonly named: readonly (readonly [string, CompiledValue])[]
+}
+
+/** A computation with its calls and its value compiled. */
+export interface CompiledComputation {
+  readonly calls: readonly CompiledCall[]
+  readonly value: CompiledValue
+}
+
+/** A list of steps that run one after another: a playbook's body, a loop's, or a branch's. */
+export interface Block {
+  /** The id of the playbook, the loop or the branch. */
+  readonly id: string
+  readonly steps: readonly Step[]
+}
+
+/** A trigger with the playbook it begins. */
+export interface CompiledTrigger {
+  /** Unique in the program. */
+  readonly key: string
+  readonly procedure: Procedure
+  readonly trigger: Trigger
+}
+
+/** What a note demands before a call, with the playbook it stands in. */
+export interface CompiledNoteRule {
+  readonly key: string
+  readonly procedure: Procedure
+  readonly rule: NoteRule
+  readonly text: string
+}
+
+/** A program with everything looked up once. */
+export interface CompiledProgram {
+  readonly program: Program
+  readonly procedures: ReadonlyMap<string, Procedure>
+  readonly agents: ReadonlyMap<string, ProgramAgent>
+  readonly blocks: ReadonlyMap<string, Block>
+  readonly steps: ReadonlyMap<string, Step | Arm>
+  readonly triggers: readonly CompiledTrigger[]
+  readonly noteRules: readonly CompiledNoteRule[]
+  /** The playbooks that begin the program, in order. */
+  readonly entries: readonly Procedure[]
+  /** The agent that a playbook belongs to. */
+  agentOf(procedure: Procedure): ProgramAgent
+  computation(computation: Computation): CompiledComputation
+  /** The same for a branch: its value is true or false. */
+  truth(computation: Computation): CompiledComputation
+}
+
+/** The name under which calls of a target are recorded and ruled. */
+export function targetName(target: Call['target']): string {
+  return target.kind === 'tool' ? target.name : target.id
+}
+
+/** Looks everything up once. The program was checked when it was read, so this never fails. */
+export function compileProgram(program: Program): CompiledProgram {
+  const procedures = new Map<string, Procedure>()
+  const owners = new Map<Procedure, ProgramAgent>()
+  const blocks = new Map<string, Block>()
+  const steps = new Map<string, Step | Arm>()
+  const addBlock = (id: string, list: readonly Step[]): void => {
+    blocks.set(id, { id, steps: list })
+    for (const step of list) {
+      steps.set(step.id, step)
+      if (step.kind === 'loop' || step.kind === 'each') addBlock(step.id, step.steps)
+      if (step.kind !== 'if') continue
+      for (const arm of step.arms) {
+        steps.set(arm.id, arm)
+        addBlock(arm.id, arm.steps)
+      }
+    }
+  }
+  for (const agent of program.agents) {
+    for (const procedure of agent.playbooks) {
+      procedures.set(procedure.id, procedure)
+      owners.set(procedure, agent)
+      addBlock(procedure.id, procedure.steps)
+    }
+  }
+  const all = [...procedures.values()]
+  const triggers = all.flatMap((procedure) =>
+    procedure.triggers.map((trigger, index) => ({ key: `${procedure.id}:${index}`, procedure, trigger })),
+  )
+  const noteRules = all.flatMap((procedure) =>
+    procedure.notes.flatMap(({ rule, text }, index) =>
+      rule === null ? [] : [{ key: `${procedure.id}:note:${index}`, procedure, rule, text }],
+    ),
+  )
+  const begun = triggers.filter(({ trigger }) => trigger.kind === 'begin').map(({ procedure }) => procedure)
+  const first = all.find(({ mode }) => mode !== 'host')
+  const computations = new Map<Computation, CompiledComputation>()
+  const truths = new Map<Computation, CompiledComputation>()
+  return {
+    program,
+    procedures,
+    agents: new Map(program.agents.map((agent) => [agent.name, agent])),
+    blocks,
+    steps,
+    triggers,
+    noteRules,
+    entries: begun.length > 0 ? [...new Set(begun)] : first === undefined ? [] : [first],
+    agentOf: (procedure) => owners.get(procedure)!,
+    computation: (each) => remember(computations, each, () => compileComputation(each, compileValue)),
+    truth: (each) => remember(truths, each, () => compileComputation(each, (source) => compileTruth(source))),
+  }
+}
+
+/** The variables that a condition depends on, as far as it says. */
+export function readsOf(compiled: CompiledProgram, condition: Condition): readonly string[] {
+  if (condition.kind === 'judged') return condition.reads
+  const { calls, value } = compiled.truth(condition.value)
+  const named = calls.flatMap((call) => [...call.positional, ...call.named.map(([, each]) => each)])
+  return [...new Set([...value.reads, ...named.flatMap(({ reads }) => reads)])]
+}
+
+function compileComputation(computation: Computation, compile: typeof compileValue): CompiledComputation {
+  const argument = (source: string) => checkedValue(compileValue(source, 'expression'))
+  return {
+    calls: computation.calls.map(({ target, positional, named }) => ({
+      target,
+      positional: positional.map(argument),
+      named: Object.entries(named).map(([name, source]) => [name, argument(source)] as const),
+    })),
+    value: checkedValue(compile(computation.source, computation.form)),
+  }
+}
+
+function remember<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = known.get(key)
+  if (value === undefined) known.set(key, (value = make()))
+  return value
+}
