@@ -51,6 +51,7 @@ export type {
 } from './agent/agent-options.ts'
 export type { AgentEvent } from './agent/agent-event.ts'
 export type { ApprovalAnswer, ApprovalRequest } from './agent/ask-approval.ts'
+export { Interruption } from './agent/interruption.ts'
 export { guard, type Guard, type GuardOptions } from './agent/guard.ts'
 export type { AgentHook, HookedCall } from './agent/hook.ts'
 export { PlaybookEnforcerHook, type PlaybookEnforcerHookOptions } from './agent/playbook-enforcer-hook.ts'

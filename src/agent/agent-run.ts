@@ -18,6 +18,7 @@ import { controlMove } from '../tool/control-tool.ts'
 import { answerCalls } from './answer-calls.ts'
 import { runAfterModelCall, runBeforeModelCall } from './hook.ts'
 import { askModel, type ModelTurn } from './model-turn.ts'
+import { Interruption } from './interruption.ts'
 import { legalTools, offeredTools } from './offered-tools.ts'
 import { promptMessage, type RecordedMessage } from './recorded-message.ts'
 import { ToldTools } from './told-tools.ts'
@@ -94,7 +95,7 @@ export class AgentRun {
 
   #whyStop(): Stop | null {
     const { enforcer, signal, spending, trouble, maxIterations, maxIdleTurns } = this.#setup
-    if (signal.aborted) return { status: 'cancelled', reason: 'the run was cancelled' }
+    if (signal.aborted) return whyAborted(signal)
     if (trouble.reason !== null) return { status: 'failed', reason: trouble.reason }
     enforcer.checkTime()
     const { state } = enforcer.gate
@@ -131,7 +132,7 @@ export class AgentRun {
     try {
       answer = await this.#askModel(number)
     } catch (error) {
-      if (signal.aborted) return { status: 'cancelled', reason: 'the run was cancelled' }
+      if (signal.aborted) return whyAborted(signal)
       return { status: 'failed', reason: `the model gave no answer: ${inOneLine(messageOf(error))}` }
     } finally {
       spending.modelMs += performance.now() - began
@@ -249,6 +250,12 @@ export class AgentRun {
 
 function userMessage(text: string): LanguageModelV4Message {
   return { role: 'user', content: [{ type: 'text', text }] }
+}
+
+function whyAborted({ reason }: AbortSignal): Stop {
+  return reason instanceof Interruption
+    ? { status: 'paused', reason: reason.message }
+    : { status: 'cancelled', reason: 'the run was cancelled' }
 }
 
 function whatRemains(refused: Pick<EventOf<'finish.refused'>, 'remaining' | 'unsettled'>): string {

@@ -41,8 +41,8 @@ export type ScriptedTurn = z.input<typeof turnSchema>
 
 type Turn = z.output<typeof turnSchema>
 
-/** Reads a script from a YAML file. Throws `invalid_script` that names the place and the problem. */
-export function loadScriptedModel(path: string): LanguageModelV4 {
+/** Reads a script from a YAML file, of which a number of turns was `answered` before. Throws `invalid_script` that names the place and the problem. */
+export function loadScriptedModel(path: string, answered = 0): LanguageModelV4 {
   let read: unknown
   try {
     read = parse(readFileSync(path, 'utf8'))
@@ -50,7 +50,7 @@ export function loadScriptedModel(path: string): LanguageModelV4 {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new LockstepError('invalid_script', `The script ${path} cannot be read: ${why}`, { cause })
   }
-  return scriptedModel(read as { turns: readonly ScriptedTurn[] }, path)
+  return scriptedModel(read as { turns: readonly ScriptedTurn[] }, path, answered)
 }
 
 /**
@@ -60,13 +60,18 @@ export function loadScriptedModel(path: string): LanguageModelV4 {
 export function scriptedModel(
   script: { readonly turns: readonly ScriptedTurn[] },
   name = 'script',
+  answered = 0,
 ): LanguageModelV4 {
   const { success, data, error } = scriptSchema.safeParse(script)
   if (!success) {
     const problems = error.issues.map((issue) => `${issue.path.join('.') || 'the script'}: ${issue.message}`)
     throw new LockstepError('invalid_script', `${name} is not a script: ${problems.join('; ')}.`)
   }
+  // A turn that fails answers nothing, so a run that is taken up has passed it without a trace.
   let at = 0
+  for (let left = answered; left > 0 && at < data.turns.length; at++) {
+    if (data.turns[at]!.error === undefined) left--
+  }
   const next = async (options: LanguageModelV4CallOptions): Promise<Turn> => {
     const turn = data.turns[at++]
     if (turn === undefined) {
