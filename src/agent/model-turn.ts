@@ -10,6 +10,7 @@
  * T3  Arguments that are no JSON object are asked for once more; then they go to the gate as they came, which refuses them.
  */
 import type {
+  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
   LanguageModelV4ToolCall,
@@ -43,7 +44,7 @@ export interface ModelTurn {
 
 /** Asks a model for its next turn (T1–T3). Throws what the service threw, and `provider_executed_tool` if it ran a tool by itself. */
 export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
-  const answer = await ask(question, callOptions(question))
+  const answer = await askService(question, callOptions(question))
   refuseUnusable(answer)
   let {
     inputTokens: { total: promptTokens = 0 },
@@ -75,7 +76,16 @@ export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
   }
 }
 
-async function ask(question: ModelQuestion, options: LanguageModelV4CallOptions): Promise<WholeAnswer> {
+/** What is needed to ask a service, whatever the question. */
+type Asking = Pick<ModelQuestion, 'maxRetries' | 'signal' | 'onText'> & {
+  readonly model: Pick<LanguageModelV4, 'doGenerate' | 'doStream'>
+}
+
+/** Asks a service until it answers (T2), as a stream where somebody wants the text as it comes. Throws what the service threw. */
+export async function askService(
+  question: Asking,
+  options: LanguageModelV4CallOptions,
+): Promise<WholeAnswer> {
   const { model, onText, signal } = question
   if (onText === null) return await withRetries(question, () => model.doGenerate(options))
   let begun = false
@@ -100,7 +110,8 @@ const unusable: ReadonlySet<string> = new Set<LanguageModelV4FinishReason['unifi
   'interrupted',
 ])
 
-function refuseUnusable({ content, finishReason }: WholeAnswer): void {
+/** Throws if the service ran a tool by itself (T1), or ended the answer before it was whole (T2). */
+export function refuseUnusable({ content, finishReason }: WholeAnswer): void {
   for (const part of content) {
     // Results in the model's own answer: nobody but its service can have made them.
     const elsewhere = part.type === 'tool-call' ? part.providerExecuted === true : part.type === 'tool-result'
