@@ -1,35 +1,37 @@
-import { fstatSync, writeSync } from 'node:fs'
-import { mkdir, open, readFile, readdir, type FileHandle } from 'node:fs/promises'
+/**
+ * A journal in a folder: one file per run, one entry per line.
+ *
+ * Owns: which run is which file, and the order of the appends to each.
+ * Talks to: the files (run-file.ts), which say what is written and what is safe; the lock that keeps other processes from a run.
+ *
+ * What is waited for. An intent has left the process before its call is made, always: if it cannot be written, the call is not made (G16).
+ * An append waits besides until it is safe from a power failure, with one `fdatasync`, unless the writer says `lazy`. Lazy may be what
+ * nothing outside depends on: the intent of a tool that only reads, and the outcome of a call that succeeded. If a power failure takes
+ * the last of these, the run is where it would be had the machine stopped a moment sooner: a read is made again, and of any other call
+ * the intent is there, so that its outcome is asked for and the call is not repeated. Entries are lost from the end only, never from the
+ * middle, because they lie in one file.
+ *
+ * Two writers. A lock keeps other processes from a run that is being written to; two writers in one process are found out by what lies
+ * behind the last entry.
+ */
+import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import { makeEntries } from '../check-append.ts'
-import {
-  journalVersion,
-  type AppendOptions,
-  type Journal,
-  type JournalEntry,
-  type JournalFact,
-} from '../journal.ts'
+import type { AppendOptions, Journal, JournalEntry, JournalFact } from '../journal.ts'
+import type { LazyAppend } from '../lazy-append.ts'
+import { readEntries } from './read-entries.ts'
+import { RunFile } from './run-file.ts'
 import { releaseLock, takeLock } from './run-lock.ts'
-
-/** What is known of an open run: where its file ends and which entry was the last. */
-interface OpenRun {
-  readonly handle: FileHandle
-  size: number
-  lastSeq: number
-}
 
 const suffix = '.jsonl'
 
-/**
- * A journal in a folder: one file per run, one entry per line, synced before an append returns. A line that a crash cut short is
- * not an entry and is removed by the next writer. A lock keeps other processes from a run that is being written to; two writers in one
- * process are found out by the size of the file.
- */
+/** A journal in a folder: one file per run, one entry per line, safe before an append returns. What a crash cut short is no entry. */
 export class FileJournal implements Journal {
   readonly #folder: string
-  readonly #open = new Map<string, OpenRun>()
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #open = new Map<string, RunFile>()
+  /** The last append of each run: the next one waits for it. */
+  readonly #queues = new Map<string, Promise<unknown>>()
   #closed = false
 
   constructor(folder: string) {
@@ -39,10 +41,15 @@ export class FileJournal implements Journal {
   append(
     run: string,
     facts: readonly JournalFact[],
-    options: AppendOptions,
+    options: AppendOptions & LazyAppend,
   ): Promise<readonly JournalEntry[]> {
-    const work = this.#queue.then(() => this.#append(run, facts, options))
-    this.#queue = work.catch(() => undefined)
+    const work = (this.#queues.get(run) ?? Promise.resolve()).then(() => this.#append(run, facts, options))
+    const queue: Promise<unknown> = work
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#queues.get(run) === queue) this.#queues.delete(run)
+      })
+    this.#queues.set(run, queue)
     return work
   }
 
@@ -63,10 +70,10 @@ export class FileJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    await this.#queue
+    await Promise.all(this.#queues.values())
     this.#closed = true
-    for (const [run, { handle }] of this.#open) {
-      await handle.close()
+    for (const [run, file] of this.#open) {
+      await file.close()
       releaseLock(this.#lock(run))
     }
     this.#open.clear()
@@ -75,61 +82,42 @@ export class FileJournal implements Journal {
   async #append(
     run: string,
     facts: readonly JournalFact[],
-    options: AppendOptions,
+    options: AppendOptions & LazyAppend,
   ): Promise<readonly JournalEntry[]> {
     if (this.#closed) throw new LockstepError('journal_closed', 'The journal is closed.')
     // Checked before the name becomes a path.
     makeEntries(run, [], options, options.expectedSeq)
-    const opened = this.#open.get(run) ?? (await this.#openRun(run))
-    // What only touches memory is done here: handing it to another thread takes longer than the work itself.
-    const { size } = fstatSync(opened.handle.fd)
-    if (size !== opened.size) {
-      throw new LockstepError('journal_conflict', `Another process has written to run ${run}.`, {
-        consequence: 'pause',
-        hint: 'Read the run again and continue from there.',
-      })
-    }
-    const entries = makeEntries(run, facts, options, opened.lastSeq)
-    const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
-    await this.#write(run, opened, bytes)
-    opened.size += bytes.length
-    opened.lastSeq += entries.length
-    return entries
-  }
-
-  async #write(run: string, opened: OpenRun, bytes: Buffer): Promise<void> {
+    const file = await this.#fileOf(run)
+    const entries = makeEntries(run, facts, options, file.lastSeq)
+    if (entries.length === 0) return entries
     try {
-      const written = writeSync(opened.handle.fd, bytes, 0, bytes.length, opened.size)
-      if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`)
-      await opened.handle.datasync()
+      file.write(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')), entries.length)
+      if (options.lazy === true) file.syncSoon()
+      else await file.sync()
+      return entries
     } catch (cause) {
       // What reached the disk is unknown: the next writer opens the file anew and looks.
       this.#open.delete(run)
-      await opened.handle.close().catch(() => undefined)
+      await file.drop()
       throw new LockstepError(
         'journal_unwritable',
         `Run ${run} could not be written to ${this.#path(run)}.`,
-        {
-          cause,
-          consequence: 'pause',
-        },
+        { cause, consequence: 'pause' },
       )
     }
   }
 
-  async #openRun(run: string): Promise<OpenRun> {
-    const path = this.#path(run)
+  /** The open file of a run; opened anew where another writer was in it, so that whoever expects what it wrote may go on. */
+  async #fileOf(run: string): Promise<RunFile> {
+    const known = this.#open.get(run)
+    if (known !== undefined && !known.isStale()) return known
+    this.#open.delete(run)
+    await known?.drop()
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     takeLock(this.#lock(run), run)
-    const handle = await open(path, 'a+', 0o600).then(async (created) => {
-      await created.close()
-      return await open(path, 'r+')
-    })
-    const { entries, size } = readEntries(await readFile(path, 'utf8'), path)
-    await handle.truncate(size)
-    const opened = { handle, size, lastSeq: entries.length }
-    this.#open.set(run, opened)
-    return opened
+    const { file } = await RunFile.open(this.#path(run))
+    this.#open.set(run, file)
+    return file
   }
 
   #lock(run: string): string {
@@ -148,29 +136,4 @@ async function readText(path: string): Promise<string | null> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
-}
-
-/** The whole lines of a file as entries, and how many bytes they take. */
-function readEntries(text: string, path: string): { entries: JournalEntry[]; size: number } {
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  const lines = whole === '' ? [] : whole.slice(0, -1).split('\n')
-  const entries = lines.map((line, index) => readEntry(line, index + 1, path))
-  return { entries, size: Buffer.byteLength(whole) }
-}
-
-function readEntry(line: string, seq: number, path: string): JournalEntry {
-  let entry: Partial<JournalEntry> | null = null
-  try {
-    entry = JSON.parse(line) as Partial<JournalEntry>
-  } catch {
-    // Falls through to the one error below: a line that is no JSON is no entry.
-  }
-  if (entry?.v === journalVersion && entry.seq === seq) return entry as JournalEntry
-  throw new LockstepError(
-    'journal_unreadable',
-    `Line ${seq} of ${path} is not entry ${seq} of a journal of version ${journalVersion}.`,
-    {
-      hint: 'The file was changed or belongs to another version of Lockstep. Restore it from a copy.',
-    },
-  )
 }
