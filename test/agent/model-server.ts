@@ -48,6 +48,25 @@ function finishReason({ end, calls: made }: ServedTurn): string {
   return made === undefined ? 'stop' : 'tool_calls'
 }
 
+/** Why a service does not hold a model to this schema: it knows objects only whose members are all named, and all required. */
+function looseSchema(schema: unknown, path = 'schema'): string | null {
+  if (Array.isArray(schema)) return schema.reduce((found, each) => found ?? looseSchema(each, path), null)
+  if (typeof schema !== 'object' || schema === null) return null
+  const { type, properties, required, additionalProperties, items } = schema as Body
+  if (type === undefined) return `${path} must have a 'type' key`
+  const types = [type].flat()
+  if (types.includes('object')) {
+    if (additionalProperties !== false) return `${path}: 'additionalProperties' must be false`
+    const names = Object.keys((properties ?? {}) as Body)
+    if (String(names) !== String(required ?? [])) return `${path}: 'required' must name every property`
+    for (const [name, held] of Object.entries((properties ?? {}) as Body)) {
+      const problem = looseSchema(held, `${path}.${name}`)
+      if (problem !== null) return problem
+    }
+  }
+  return types.includes('array') ? looseSchema(items ?? {}, `${path}.items`) : null
+}
+
 function argumentsOf(given: JsonObject | string): string {
   return typeof given === 'string' ? given : JSON.stringify(given)
 }
@@ -66,6 +85,9 @@ const responses: Wire = {
     const names = ((body['tools'] ?? []) as Body[]).map((tool) => String(tool['name']))
     const bad = names.find((name) => !toolName.test(name))
     if (bad !== undefined) return `Invalid tool name ${bad}.`
+    const format = ((body['text'] ?? {}) as Body)['format'] as Body | undefined
+    const loose = format?.['strict'] === true ? looseSchema(format['schema']) : null
+    if (loose !== null) return `Invalid schema for response_format 'answers': ${loose}.`
     const input = body['input'] as Body[]
     const answered = input
       .filter((item) => item['type'] === 'function_call_output')
@@ -122,6 +144,12 @@ const messages: Wire = {
   problem(body, headers) {
     if (headers['x-api-key'] !== 'test-key') return 'invalid x-api-key'
     if (typeof body['max_tokens'] !== 'number') return 'max_tokens: Field required'
+    const format = ((body['output_config'] ?? {}) as Body)['format'] as Body | undefined
+    const loose = looseSchema(format?.['schema'])
+    if (loose !== null) return `output_config.format.schema: ${loose}`
+    const named = JSON.stringify(body['tools'] ?? []).matchAll(/"properties":\{"(.*?)"/g)
+    if ([...named].some(([, name]) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name!)))
+      return 'tools.0.custom.input_schema.properties: Property keys should match pattern'
     const history = body['messages'] as { role: string; content: Body[] }[]
     const blocks = history.flatMap(({ content }) => content)
     const uses = blocks.filter((block) => block['type'] === 'tool_use')
