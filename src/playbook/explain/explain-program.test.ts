@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest'
+import {
+  computed,
+  type DraftStep,
+  holds,
+  judged,
+  playbookCall,
+  procedure,
+  program,
+  template,
+  toolCall,
+  variable,
+} from '../../../test/program/build-program.ts'
+import type { Procedure, Step } from '../program.ts'
+import { explainProgram } from './explain-program.ts'
+
+const say: DraftStep = { kind: 'say', words: { kind: 'written', instruction: 'Cheer them up', reads: [] } }
+const ask: DraftStep = { kind: 'ask', words: null, targets: [variable('name')], until: null, maxTurns: 3 }
+const listen: DraftStep = { kind: 'wait', for: { kind: 'message' } }
+
+function callOf(id: string): DraftStep {
+  return { kind: 'call', value: computed('call_1', [playbookCall(id)]), target: null }
+}
+
+function explain(...playbooks: Procedure[]) {
+  return explainProgram(program(playbooks))
+}
+
+function boundOf(steps: readonly DraftStep[]) {
+  return explain(procedure('Main', steps)).modelCalls
+}
+
+function sentences(steps: readonly DraftStep[]): readonly string[] {
+  return explain(procedure('Main', steps)).playbooks[0]!.steps.map(({ sentence }) => sentence)
+}
+
+describe('the readback', () => {
+  it('says what was understood in plain words', () => {
+    expect(
+      sentences([
+        { kind: 'set', target: variable('order_total'), value: computed('$price * ($quantity + 1)') },
+        {
+          kind: 'call',
+          value: computed('call_1', [toolCall('lookup_order', { order_id: '$orderId' })]),
+          target: variable('order'),
+        },
+        { kind: 'say', words: { kind: 'literal', value: template('Hello, {name}!') } },
+        ask,
+        {
+          kind: 'if',
+          arms: [{ condition: holds('$order.total > 500 and not $paid'), steps: [{ kind: 'end' }] }],
+        },
+        { kind: 'wait', for: { kind: 'time', seconds: 300 } },
+        { kind: 'return', value: computed('len($items)') },
+      ]),
+    ).toEqual([
+      'Set the order total to the price times (the quantity plus 1).',
+      'Call lookup_order with order_id = the order id, and keep the answer as the order.',
+      'Say "Hello, {name}!"',
+      'Ask for the name.',
+      "If the order's total is over 500 and paid does not hold:",
+      'Wait 5 minutes.',
+      'Return the number of items.',
+    ])
+  })
+
+  it('keeps an expression as written where there are no plain words for it, and one that is none', () => {
+    const value = (source: string): DraftStep => ({ kind: 'return', value: computed(source) })
+    expect(sentences([value('1 < $x < 3'), value('[x for x in $y if x]'), value('$$$ (')])).toEqual([
+      'Return 1 < $x < 3.',
+      'Return [x for x in $y if x].',
+      'Return $$$ (.',
+    ])
+  })
+
+  it.each<[DraftStep, Step['kind'], string, string]>([
+    [{ kind: 'set', target: variable('a'), value: computed('1') }, 'set', 'guaranteed', 'never'],
+    [callOf('Main'), 'call', 'guaranteed', 'never'],
+    [say, 'say', 'left to the model', 'always'],
+    [{ kind: 'say', words: { kind: 'literal', value: template('Hi') } }, 'say', 'guaranteed', 'never'],
+    [ask, 'ask', 'asks a person', 'sometimes'],
+    [{ ...ask, targets: [] } as DraftStep, 'ask', 'asks a person', 'never'],
+    [{ ...ask, until: judged('it is polite') } as DraftStep, 'ask', 'asks a person', 'always'],
+    [listen, 'wait', 'asks a person', 'never'],
+    [{ kind: 'extract', targets: [], instruction: 'x', from: [] }, 'extract', 'left to the model', 'always'],
+    [{ kind: 'answer', instruction: 'x', reads: [] }, 'answer', 'left to the model', 'always'],
+    [
+      { kind: 'if', arms: [{ condition: judged('it rains'), steps: [] }] },
+      'if',
+      'left to the model',
+      'always',
+    ],
+    [{ kind: 'if', arms: [{ condition: holds('$x'), steps: [] }] }, 'if', 'guaranteed', 'never'],
+    [{ kind: 'end' }, 'end', 'guaranteed', 'never'],
+  ])('marks %j', (step, _kind, mark, needsModel) => {
+    expect(explain(procedure('Main', [step])).playbooks[0]!.steps[0]).toMatchObject({ mark, needsModel })
+  })
+
+  it('counts every bullet once, and what stands on one line as one', () => {
+    const arm = { condition: holds('$x'), steps: [say, { kind: 'end' } as DraftStep] }
+    expect(explain(procedure('Main', [{ kind: 'if', arms: [arm] }])).steps).toEqual({
+      total: 3,
+      withoutModel: 2,
+    })
+    const inline = { kind: 'if', arms: [{ ...arm, inline: true }] } as const
+    expect(explain(procedure('Main', [inline])).steps).toEqual({ total: 1, withoutModel: 0 })
+  })
+
+  it('tells a rule from advice', () => {
+    const tool = (name: string) => ({ kind: 'tool', name }) as const
+    const notes = [
+      { text: 'Be kind', line: 1, rule: null },
+      {
+        text: 'Always look up first',
+        line: 2,
+        rule: { before: tool('refund'), require: { kind: 'succeeded', call: tool('lookup') } },
+      },
+    ] as const
+    expect(explain(procedure('Main', [], { notes })).playbooks[0]!.notes).toMatchObject([
+      { kind: 'advice', rule: null },
+      { kind: 'enforced', rule: 'refund is refused unless lookup has succeeded' },
+    ])
+  })
+})
+
+describe('the most model calls', () => {
+  it('are none where nothing asks a model', () => {
+    expect(boundOf([{ kind: 'set', target: variable('a'), value: computed('1') }, { kind: 'end' }])).toEqual({
+      most: 0,
+      because: [],
+      limit: null,
+      besides: [],
+    })
+  })
+
+  it('take the dearest branch, and every condition on the way to it', () => {
+    const arms = [
+      { condition: judged('a'), steps: [say] },
+      { condition: judged('b'), steps: [say, say, say] },
+      { condition: null, steps: [] },
+    ]
+    expect(boundOf([{ kind: 'if', arms }]).most).toBe(5)
+  })
+
+  it('count loops by their bounds, and the judgement that ends one', () => {
+    const loop = {
+      kind: 'loop',
+      form: 'while',
+      maxTurns: 4,
+      condition: judged('it rains'),
+      steps: [say],
+    } as const
+    expect(boundOf([loop as never]).most).toBe(9)
+    const each = {
+      kind: 'each',
+      item: variable('x'),
+      over: computed('$xs'),
+      maxTurns: 10,
+      steps: [say, say],
+    } as const
+    expect(boundOf([each as never]).most).toBe(20)
+  })
+
+  it('tell rounds in which a person speaks besides, also when they speak in a playbook that is run', () => {
+    const loop = (steps: DraftStep[]) =>
+      ({ kind: 'loop', form: 'while', maxTurns: 4, condition: judged('it goes on'), steps }) as never
+    expect(boundOf([loop([listen, say])])).toEqual({
+      most: 1,
+      because: [],
+      limit: null,
+      besides: [{ each: 'round of Main/1 in which a person speaks', most: 2 }],
+    })
+    const through = explain(procedure('Main', [loop([callOf('Other')])]), procedure('Other', [listen]))
+    expect(through.modelCalls).toMatchObject({ most: 5, besides: [{ most: 1 }] })
+  })
+
+  it('count an answer for every turn of a question, with what it may set off, and a match for every other message', () => {
+    expect(boundOf([ask]).most).toBe(3)
+    const other = procedure('Other', [say], { triggers: [{ kind: 'message', text: 'When asked', line: 1 }] })
+    expect(explain(procedure('Main', [ask, listen]), other).modelCalls).toEqual({
+      most: 4,
+      because: [],
+      limit: null,
+      besides: [
+        { each: 'time "When asked" starts Other', most: 1 },
+        { each: 'message that comes while no playbook runs', most: 1 },
+      ],
+    })
+  })
+
+  it('follow calls, and triggers around calls', () => {
+    const after = {
+      kind: 'after',
+      text: 'After calling B',
+      line: 1,
+      call: { kind: 'playbook', id: 'B' },
+    } as const
+    const all = [
+      procedure('A', [callOf('B'), callOf('B')]),
+      procedure('B', [say]),
+      procedure('C', [say, say], { triggers: [after] }),
+    ]
+    expect(explain(...all).modelCalls.most).toBe(6)
+  })
+
+  it('have no bound through recursion, unless nothing in the circle asks a model', () => {
+    const circle = (step: DraftStep) =>
+      explain(procedure('A', [callOf('B')]), procedure('B', [step, callOf('A')]))
+    expect(circle(say).modelCalls).toMatchObject({ most: null, because: ['recursion through A, B'] })
+    expect(circle({ kind: 'end' }).modelCalls.most).toBe(0)
+  })
+
+  it('count a long chain of playbooks without running out of stack', () => {
+    const chain = Array.from({ length: 20_000 }, (_, at) => procedure(`P${at}`, [callOf(`P${at + 1}`)]))
+    expect(explain(...chain, procedure('P20000', [say])).modelCalls.most).toBe(1)
+  })
+
+  it('are unknown where loops multiply beyond counting', () => {
+    let step: DraftStep = say
+    for (let depth = 0; depth < 12; depth++)
+      step = {
+        kind: 'each',
+        item: variable('x'),
+        over: computed('$xs'),
+        maxTurns: 1000,
+        steps: [step],
+      } as never
+    expect(boundOf([step])).toMatchObject({ most: null, because: ['the loops multiply beyond counting'] })
+  })
+})

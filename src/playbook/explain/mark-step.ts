@@ -1,0 +1,89 @@
+import type { Arm, Call, Computation, Condition, Step, Words } from '../program.ts'
+import type { ExplainedStep, Mark, ModelNeed } from './explanation.ts'
+
+/** What can be said of a bullet by its kind. */
+export type StepMarks = Pick<ExplainedStep, 'mark' | 'needsModel' | 'tools' | 'reach' | 'runs' | 'shape'>
+
+/** Marks a bullet: who does it, whether that takes a model, what it touches. */
+export function markStep(step: Exclude<Step, { kind: 'if' }>): StepMarks {
+  switch (step.kind) {
+    case 'set':
+    case 'call':
+      return { ...guaranteed, ...touched([step.value]) }
+    case 'say':
+      return step.words.kind === 'literal' ? { ...guaranteed, ...touched([step.words.value]) } : model
+    case 'extract':
+    case 'answer':
+      return model
+    case 'ask':
+      return {
+        ...guaranteed,
+        ...touched([...computed(step.until), ...literal(step.words)]),
+        mark: 'asks a person',
+        needsModel: needOfAsking(step),
+        shape: 'ask',
+      }
+    case 'loop':
+      return { ...markCondition(step.condition), shape: 'loop' }
+    case 'each':
+      return { ...guaranteed, ...touched([step.over]), shape: 'loop' }
+    case 'break':
+      return { ...guaranteed, shape: 'leave' }
+    case 'continue':
+      return { ...guaranteed, shape: 'next' }
+    case 'end':
+      return { ...guaranteed, shape: 'end' }
+    case 'return':
+      return { ...guaranteed, ...touched(step.value === null ? [] : [step.value]), shape: 'return' }
+    case 'wait':
+      return step.for.kind === 'message' ? { ...guaranteed, mark: 'asks a person', shape: 'ask' } : guaranteed
+    case 'act':
+      return { ...model, tools: step.tools, reach: step.reach }
+  }
+}
+
+/** Marks the line that opens a branch. */
+export function markArm(arm: Arm): StepMarks {
+  return arm.condition === null
+    ? { ...guaranteed, shape: 'otherwise' }
+    : { ...markCondition(arm.condition), shape: 'decide' }
+}
+
+/** Whether a question to a person takes a model: to word it, to read an answer that is more than one plain value, to judge it. */
+export function needOfAsking(step: Extract<Step, { kind: 'ask' }>): ModelNeed {
+  const written = step.words?.kind === 'written'
+  if (written || step.until?.kind === 'judged' || step.targets.length > 1) return 'always'
+  return step.targets.length === 1 ? 'sometimes' : 'never'
+}
+
+/** What calls touch: tools by name, playbooks by id. */
+export function touched(values: readonly Computation[]): Pick<StepMarks, 'tools' | 'runs'> {
+  const calls = values.flatMap((value) => value.calls)
+  return {
+    tools: unique(calls.flatMap(({ target }) => (target.kind === 'tool' ? [target.name] : []))),
+    runs: unique(calls.flatMap(({ target }: Call) => (target.kind === 'playbook' ? [target.id] : []))),
+  }
+}
+
+function markCondition(condition: Condition): StepMarks {
+  return condition.kind === 'judged' ? model : { ...guaranteed, ...touched([condition.value]) }
+}
+
+function computed(condition: Condition | null): readonly Computation[] {
+  return condition?.kind === 'computed' ? [condition.value] : []
+}
+
+function literal(words: Words | null): readonly Computation[] {
+  return words?.kind === 'literal' ? [words.value] : []
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)]
+}
+
+function marks(mark: Mark, needsModel: ModelNeed, shape: StepMarks['shape']): StepMarks {
+  return { mark, needsModel, tools: [], reach: 'named', runs: [], shape }
+}
+
+const guaranteed = marks('guaranteed', 'never', 'do')
+const model = marks('left to the model', 'always', 'model')
