@@ -18,7 +18,7 @@ export interface ReadAnswers {
 export function readAnswers({ asked, form }: AskedQuestions, said: string): ReadAnswers {
   const answers = new Map<string, Answer>()
   const problems = new Map<string, readonly string[]>()
-  const given = form === 'text' ? { [asked[0]!.key]: said } : parseAnswer(said)
+  const given = form === 'text' ? readText(asked[0]!, said) : parseAnswer(said)
   for (const each of asked) {
     const reading =
       typeof given === 'string' ? [given] : readAnswer(each, Object.hasOwn(given, each.key), given[each.key])
@@ -26,6 +26,11 @@ export function readAnswers({ asked, form }: AskedQuestions, said: string): Read
     else answers.set(each.question.id, reading as Answer)
   }
   return { answers, problems }
+}
+
+/** Where nothing but a text was asked for, no text is no answer; among other answers an empty one may be meant. */
+function readText({ key }: AskedQuestion, said: string): JsonObject | string {
+  return said.trim() === '' ? 'the text is empty' : { [key]: said }
 }
 
 /** The JSON object in what was said, or a sentence that says why there is none. */
@@ -66,10 +71,8 @@ function readAnswer(asked: AskedQuestion, there: boolean, given: Json | undefine
       const { value: holds, reason } = value as { value: boolean; reason: string }
       return { kind: 'judge', value: holds, reason }
     }
-    case 'write': {
-      const text = (value as string).trim()
-      return text === '' ? [`${key}: the text is empty`] : { kind: 'write', text }
-    }
+    case 'write':
+      return { kind: 'write', text: (value as string).trim() }
     case 'match':
       return readMatch(key, value as readonly number[], question.triggers.length)
     case 'extract': {
