@@ -3,15 +3,17 @@ import { expect, test } from 'vitest'
 import { diagnosticCodes } from '../src/document/diagnostic-code.ts'
 import { expressionErrorCodes } from '../src/expression/expression-error.ts'
 import { denialCodes } from '../src/run/denial-code.ts'
+import { policyCodes } from '../src/policy/policy-code.ts'
 import { errorCodes } from '../src/shared/error-code.ts'
 
-const lists = { errorCodes, expressionErrorCodes, diagnosticCodes, denialCodes }
+const lists = { errorCodes, expressionErrorCodes, diagnosticCodes, denialCodes, policyCodes }
 /** How a page says, in italics, where its code turns up. */
 const kinds = {
   errorCodes: /^\*Thrown/m,
   expressionErrorCodes: /^\*In an expression/m,
   diagnosticCodes: /^\*.*diagnostic.*\*/im,
   denialCodes: /^\*.*denial.*\*/im,
+  policyCodes: /^\*A policy verdict: .*\*/m,
 }
 const folder = new URL('../docs/errors/', import.meta.url)
 const pages = readdirSync(folder).filter((file) => file !== 'README.md')

@@ -1,0 +1,84 @@
+import { compileExpression, type CompileResult } from '../expression/compile-expression.ts'
+import { ExpressionError } from '../expression/expression-error.ts'
+import type { ExpressionValue } from '../expression/expression-value.ts'
+import type { PastIndex } from '../playbook/compile-playbook.ts'
+import { type Past, pastFunctions } from '../playbook/condition-scope.ts'
+import { pastShape } from '../playbook/past-query.ts'
+import { invariant } from '../shared/lockstep-error.ts'
+import type { Situation } from './situation.ts'
+
+/** The names that a condition of a policy sees, in the order of their slots. */
+export const policyNames = [
+  'args',
+  'context',
+  'inputs',
+  'step',
+  'tool',
+  'risk',
+  'target',
+  'principal',
+  'roles',
+  'mode',
+] as const
+
+/** Checks a condition of a policy and compiles it. */
+export function compilePolicyExpression(source: string): CompileResult<Past> {
+  return compileExpression<Past>(source, {
+    profile: 'condition',
+    names: policyNames,
+    functions: pastFunctions,
+  })
+}
+
+/** A condition ready to be judged, and the questions about the past that it asks. */
+export interface PolicyCondition {
+  readonly source: string
+  readonly questions: readonly (PastIndex & { readonly tool: string })[]
+  /** Whether it holds, or in words why nobody can say. */
+  judge(situation: Situation): boolean | string
+}
+
+/** Compiles a condition that has been checked. */
+export function compileCondition(source: string): PolicyCondition {
+  const { expression, errors } = compilePolicyExpression(source)
+  invariant(expression !== null, `unchecked condition: ${errors[0]?.message}`)
+  const questions = expression.calls.map(({ literal, keywords }) => ({
+    tool: literal ?? '',
+    shape: pastShape(literal ?? '', keywords),
+    names: keywords.toSorted(),
+  }))
+  return {
+    source,
+    questions,
+    judge({ values, facts }) {
+      for (const { shape } of questions) {
+        // A past that does not keep an index would answer as if nothing had happened.
+        if (facts.past?.shapes.has(shape) !== true) return `the past does not tell about ${shape}`
+      }
+      const value = expression.evaluate(values, facts.past ?? nothing)
+      return value instanceof ExpressionError ? value.message : value === true
+    },
+  }
+}
+
+const nothing: Past = { tally: () => undefined }
+
+/** The values of the names, in the order of their slots. */
+export function conditionValues(
+  situation: Omit<Situation, 'values'>,
+): readonly (ExpressionValue | undefined)[] {
+  const { request, facts, risk } = situation
+  const { id, kind, roles } = facts.principal
+  return [
+    request.args ?? undefined,
+    facts.context,
+    facts.inputs,
+    request.step,
+    request.tool,
+    risk,
+    request.target,
+    { id, kind },
+    roles,
+    facts.mode,
+  ]
+}
