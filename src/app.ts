@@ -5,6 +5,8 @@ import type { Readable, Writable } from 'node:stream'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { DeclaredValue } from './adapter/declared-tool.ts'
 import type { SecretVault } from './adapter/secret-vault.ts'
+import type { AgentEvent } from './agent/agent-event.ts'
+import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-options.ts'
 import type { AgentStream } from './agent/agent.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
@@ -17,7 +19,10 @@ import { isTool } from './tool/is-tool.ts'
 import type { Tool } from './tool/tool.ts'
 
 export type { AgentEvent } from './agent/agent-event.ts'
-export type { AgentResult } from './agent/agent-options.ts'
+export type { AgentResult, ResumeOptions } from './agent/agent-options.ts'
+export type { AgentStream } from './agent/agent.ts'
+export { Interruption } from './agent/interruption.ts'
+export type { Journal, JournalEntry } from './journal/journal.ts'
 
 /** A journal in a folder, one file per run. */
 export async function openFileJournal(folder: string): Promise<Journal> {
@@ -66,6 +71,8 @@ export async function connectConfiguredServers(
   }
 }
 
+type ConfigSecret = Extract<ConfigValue, { kind: 'secret' }>
+
 /** A tool, and where it comes from. */
 export interface BoundTool {
   readonly tool: Tool
@@ -80,22 +87,41 @@ export interface OpenTools {
   readonly tools: readonly BoundTool[]
   /** The text without any secret that was resolved so far. */
   readonly maskText: (text: string) => string
+  /** The value without any secret that was resolved so far; it keeps its shape. */
+  readonly maskJson: (value: Json) => Json
   close(): Promise<void>
+}
+
+/** What a dry run does with tools. */
+export interface DryBinding {
+  /** Whether tools that only read are called all the same, with everything they need. */
+  readonly callReads: boolean
+  /** The tools that will be asked for, which stand in for those of a server that is not started. */
+  readonly needed: readonly string[]
 }
 
 /** Binds the tools of a configuration. Throws `invalid_config` for a module without tools, `duplicate_tool` for a name used twice. */
 export async function openTools(
   config: Config | null,
-  options: { readonly inputs?: JsonObject; readonly onNotice?: (text: string) => void } = {},
+  options: {
+    readonly inputs?: JsonObject
+    readonly onNotice?: (text: string) => void
+    /** Null binds for real. In a dry run no program is run for a secret, and what is started is told. */
+    readonly dry?: DryBinding | null
+  } = {},
 ): Promise<OpenTools> {
   const { SecretVault } = await import('./adapter/secret-vault.ts')
   const vault = new SecretVault()
-  const maskText = (text: string) => vault.maskText(text)
-  if (config === null) return { tools: [], maskText, close: async () => undefined }
+  const masks = {
+    maskText: (text: string) => vault.maskText(text),
+    maskJson: (value: Json) => vault.maskJson(value),
+  }
+  if (config === null) return { tools: [], ...masks, close: async () => undefined }
   await learnSecrets(config, vault)
   const declared = await declaredTools(config, vault, options.inputs ?? {})
   const modules = await moduleTools(config.modules, vault)
-  const mcp = await mcpTools(config.mcpServers, vault, options.onNotice ?? (() => undefined))
+  const say = (text: string) => options.onNotice?.(vault.maskText(text))
+  const mcp = await mcpTools(config.mcpServers, vault, say, options.dry ?? null)
   const tools = [...declared, ...modules, ...mcp.tools]
   const names = new Set<string>()
   for (const { tool, origin } of tools) {
@@ -108,7 +134,7 @@ export async function openTools(
     }
     names.add(tool.name)
   }
-  return { tools, maskText, close: mcp.close }
+  return { tools, ...masks, close: mcp.close }
 }
 
 /** Lets the mask know, before anything is shown, what can be looked up without running a program. */
@@ -116,6 +142,7 @@ async function learnSecrets(config: Config, vault: SecretVault): Promise<void> {
   const values = [
     ...config.http.flatMap(({ headers }) => Object.values(headers)),
     ...config.exec.flatMap(({ env }) => Object.values(env)),
+    ...Object.values(config.mcpServers).flatMap(secretsOf),
   ]
   for (const value of values) {
     if (value.kind !== 'secret' || value.reference.from === 'exec') continue
@@ -166,24 +193,83 @@ async function moduleTools(paths: readonly string[], vault: SecretVault): Promis
 }
 
 async function mcpTools(
-  servers: Config['mcpServers'],
+  all: Config['mcpServers'],
   vault: SecretVault,
   onNotice: (text: string) => void,
+  dry: DryBinding | null,
 ): Promise<{ tools: BoundTool[]; close: () => Promise<void> }> {
-  if (Object.keys(servers).length === 0) return { tools: [], close: async () => undefined }
+  const servers = dry === null ? all : startedInDryRun(all, dry, onNotice)
+  const left = Object.keys(all).filter((name) => !Object.hasOwn(servers, name))
+  const standIns = dry === null ? [] : await standInTools(left, all, dry.needed)
+  if (Object.keys(servers).length === 0) return { tools: standIns, close: async () => undefined }
   const { createMcpTools } = await import('./adapter/mcp/create-mcp-tools.ts')
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
   const { maskTool } = await import('./adapter/masked-tool.ts')
   const resolved = readMcpServers(await resolveServers(servers, vault))
   const { tools, close } = await createMcpTools(resolved, { onNotice })
-  return {
-    tools: tools.map((tool) => {
-      const [server = '', ...rest] = tool.name.split('/')
-      const riskDeclared = servers[server]?.tools[rest.join('/')]?.risk !== undefined
-      return { tool: maskTool(tool, vault), origin: `mcp ${server}`, riskDeclared }
-    }),
-    close,
-  }
+  const bound = tools.map((tool) => {
+    const [server = '', ...rest] = tool.name.split('/')
+    const riskDeclared = servers[server]?.tools[rest.join('/')]?.risk !== undefined
+    return { tool: maskTool(tool, vault), origin: `mcp ${server}`, riskDeclared }
+  })
+  return { tools: [...bound, ...standIns], close }
+}
+
+/**
+ * The servers a dry run starts, because only they know their tools; each is told. One that would need a program to be run for a secret is
+ * left, unless tools that read are called for real.
+ */
+function startedInDryRun(
+  servers: Config['mcpServers'],
+  dry: DryBinding,
+  onNotice: (text: string) => void,
+): Config['mcpServers'] {
+  const started = Object.entries(servers).filter(([name, server]) => {
+    const asksProgram = secretsOf(server).some(({ reference }) => reference.from === 'exec')
+    if (asksProgram && !dry.callReads) {
+      onNotice(
+        `DRY RUN: the MCP server '${name}' is not started, because a program would have to be run for its secret. Its tools are taken as the playbook names them, and their arguments are not checked.`,
+      )
+      return false
+    }
+    const how = 'command' in server ? 'starts' : 'connects to'
+    const calls = dry.callReads ? 'only those that are declared to read are called' : 'none of them is called'
+    onNotice(`DRY RUN: ${how} the MCP server '${name}' to list its tools; ${calls}.`)
+    return true
+  })
+  return Object.fromEntries(started)
+}
+
+/** Tools in the place of those of servers that are not started: they can be judged and shown, never called. */
+async function standInTools(
+  left: readonly string[],
+  servers: Config['mcpServers'],
+  needed: readonly string[],
+): Promise<BoundTool[]> {
+  const { tool } = await import('./tool/tool.ts')
+  const { ToolFailure } = await import('./tool/tool-failure.ts')
+  return left.flatMap((server) =>
+    needed
+      .filter((name) => name.startsWith(`${server}/`))
+      .map((name) => {
+        const risk = servers[server]?.tools[name.slice(server.length + 1)]?.risk
+        const standIn = tool({
+          name,
+          description: `A tool of the MCP server '${server}', which is not started in a dry run.`,
+          ...(risk === undefined ? {} : { risk }),
+          execute: () => {
+            throw new ToolFailure(`The MCP server '${server}' was not started, so nothing was sent`)
+          },
+        })
+        return { tool: standIn, origin: `mcp ${server}`, riskDeclared: risk !== undefined }
+      }),
+  )
+}
+
+function secretsOf(server: McpServerConfig): ConfigSecret[] {
+  return Object.values('command' in server ? server.env : server.headers).filter(
+    (value): value is ConfigSecret => value.kind === 'secret',
+  )
 }
 
 async function resolveServers(
@@ -213,28 +299,70 @@ async function resolveValue(value: DeclaredValue, vault: SecretVault): Promise<s
   return value.kind === 'text' ? value.text : value.prefix + (await vault.resolve(value.reference))
 }
 
-/** What a run of an agent is given. */
-export interface AgentRunSetup {
-  readonly playbook: Playbook
-  readonly tools: readonly Tool[]
-  readonly model: string
-  readonly prompt: string
-  readonly inputs: JsonObject
-  /** The name of the run. */
-  readonly run: string
-  readonly journal: Journal
-  readonly signal: AbortSignal
-  /** Where the person is asked who is the model, if the model is `me`. */
-  readonly person: { readonly input: Readable; readonly output: Writable }
+/** A model that can be asked. */
+export type Model = AgentOptions['model']
+
+/** Where a person is asked who is the model. */
+export interface PersonStreams {
+  readonly input: Readable
+  readonly output: Writable
 }
 
-/** Starts a run of an agent. Throws what stops a run from starting: a tool that is missing, a model that is not there. */
-export async function startAgentRun(setup: AgentRunSetup): Promise<AgentStream> {
+/**
+ * The model of a name; a scripted one goes on after the turns it has `answered`. Throws `unknown_model`, `missing_api_key`, `missing_package` or `invalid_script`, each with
+ * what to do.
+ */
+export async function openModel(name: string, person: PersonStreams, answered = 0): Promise<Model> {
+  if (name === 'me') return (await import('./agent/person-model.ts')).createPersonModel(person)
+  const script = /^scripted:(.+)$/s.exec(name)
+  if (script !== null)
+    return (await import('./agent/scripted-model.ts')).loadScriptedModel(script[1]!, answered)
+  return await (await import('./agent/resolve-model.ts')).resolveModel(name)
+}
+
+/** What an agent is made of. */
+export interface AgentSetup {
+  readonly playbook: Playbook
+  readonly tools: readonly Tool[]
+  readonly model: Model
+  readonly journal: Journal
+}
+
+/** An agent that could begin at once. */
+export interface ReadyAgent {
+  start(prompt: string, options: RunOptions): AgentStream
+  /** Takes a recorded run up; the stream tells what is added to its record. */
+  resume(run: string, options: ResumeOptions): AgentStream
+}
+
+/** Makes an agent. Throws what stops a run from starting, such as a tool that is missing. */
+export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
   const { Agent } = await import('./agent/agent.ts')
-  const { resolveModel } = await import('./agent/resolve-model.ts')
-  const { createPersonModel } = await import('./agent/person-model.ts')
-  const { playbook, tools, journal, inputs, run, signal } = setup
-  const model = setup.model === 'me' ? createPersonModel(setup.person) : await resolveModel(setup.model)
-  const agent = new Agent({ model, playbook, tools, journal })
-  return agent.stream(setup.prompt, { inputs, run, signal })
+  const { EventQueue } = await import('./agent/event-queue.ts')
+  const queue = new EventQueue<AgentEvent>()
+  const agent = new Agent({ ...setup, journal: watch(setup.journal, (event) => queue.push(event)) })
+  const begun = new Agent(setup)
+  return {
+    start: (prompt, options) => begun.stream(prompt, options),
+    resume(run, options) {
+      const result = agent.resume(run, options).finally(() => queue.end())
+      // Who reads only the events hears of the failure at their end, from the promise.
+      result.catch(() => undefined)
+      return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
+    },
+  }
+}
+
+/** The journal, telling of every entry once it is written. */
+function watch(journal: Journal, onEvent: (event: AgentEvent) => void): Journal {
+  return {
+    async append(run, facts, options) {
+      const entries = await journal.append(run, facts, options)
+      for (const { type, at, data } of entries) onEvent({ ...data, type, at } as unknown as AgentEvent)
+      return entries
+    },
+    read: (run, fromSeq) => journal.read(run, fromSeq),
+    runs: () => journal.runs(),
+    close: () => journal.close(),
+  }
 }

@@ -145,6 +145,13 @@ export function describeReference(reference: SecretReference): string {
   }
 }
 
+/** What stands for a secret where only its place is shown: which one it would be. */
+export function showReference(reference: SecretReference): string {
+  const text = `[secret ${describeReference(reference)}]`
+  // Also where only these letters can stand, as in a header.
+  return /^[\x20-\x7e]*$/.test(text) ? text : mask
+}
+
 function unavailable(reference: SecretReference, what: string): LockstepError {
   return new LockstepError('secret_unavailable', `The secret ${describeReference(reference)} ${what}.`)
 }

@@ -47,6 +47,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./run-command.ts')).runCommand,
   },
   {
+    name: 'resume',
+    summary: 'Take up a run that was interrupted or waits for a person',
+    load: async () => (await import('./resume-command.ts')).resumeCommand,
+  },
+  {
     name: 'tools',
     summary: 'List the tools of the configuration and who uses them',
     load: async () => (await import('./tools-command.ts')).toolsCommand,

@@ -27,8 +27,17 @@ export class RunPresenter {
     return { made: this.#made, shown: this.#shown, stopped: this.#stopped }
   }
 
+  /** Takes note of what happened before, and shows nothing of it. */
+  recall(event: AgentEvent): void {
+    if (event.type === 'tool.admitted') this.show(event)
+    const status = statusAfter(event)
+    if (status !== null) this.#statuses.set(status.step, status.status)
+  }
+
   /** Shows what an event means to people; many mean nothing. */
   show(event: AgentEvent): void {
+    const status = statusAfter(event)
+    if (status !== null) this.#statuses.set(status.step, status.status)
     switch (event.type) {
       case 'tool.admitted':
         this.#calls.set(event.callId, { tool: event.tool, args: event.args ?? {}, step: event.step })
@@ -44,18 +53,7 @@ export class RunPresenter {
         this.#stopped++
         this.#view.stopped('final answer', {}, 'SENT BACK:', remain([...event.remaining, ...event.unsettled]))
         break
-      case 'step.opened':
-      case 'step.retried':
-        this.#statuses.set(event.step, 'in_progress')
-        break
-      case 'step.completed':
-        this.#statuses.set(event.step, 'completed')
-        break
-      case 'step.skipped':
-        this.#statuses.set(event.step, 'skipped')
-        break
       case 'step.failed':
-        this.#statuses.set(event.step, 'failed')
         this.#view.stopped('step', { id: event.step }, 'FAILED:', event.error)
         break
       case 'step.escalated':
@@ -65,7 +63,7 @@ export class RunPresenter {
         this.#view.stopped('step', { id: event.step }, 'WAITS FOR A PERSON:', event.error)
         break
       default:
-        return
+        if (status === null) return
     }
     this.#steps()
   }
@@ -103,6 +101,23 @@ export class RunPresenter {
     })
     const over = steps.filter(({ status }) => status === 'completed' || status === 'skipped').length
     this.#view.steps(steps, steps.length === 0 ? 1 : over / steps.length)
+  }
+}
+
+/** What an event makes of a step; null for one that is about something else. */
+function statusAfter(event: AgentEvent): { readonly step: string; readonly status: StepStatus } | null {
+  switch (event.type) {
+    case 'step.opened':
+    case 'step.retried':
+      return { step: event.step, status: 'in_progress' }
+    case 'step.completed':
+      return { step: event.step, status: 'completed' }
+    case 'step.skipped':
+      return { step: event.step, status: 'skipped' }
+    case 'step.failed':
+      return { step: event.step, status: 'failed' }
+    default:
+      return null
   }
 }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 import type { AgentEvent } from '../app.ts'
 import { isJsonObject } from '../shared/json.ts'
@@ -18,10 +18,37 @@ export function writeScript(path: string, answers: readonly Answer[], about: str
   try {
     writeFileSync(path, `# ${about}\n${stringify({ turns })}`)
   } catch (cause) {
-    throw new LockstepError('invalid_input', `${path} cannot be written: ${(cause as Error).message}`, {
-      cause,
+    throw unwritable(path, cause)
+  }
+}
+
+/** Makes sure, before anything happens, that a script can be written there. Throws `invalid_input`, also if it would replace one of the files that are in use. */
+export function assertScriptPath(path: string, used: readonly (string | null)[]): void {
+  if (used.some((file) => file !== null && isSameFile(file, path))) {
+    throw new LockstepError('invalid_input', `--record ${path} would replace a file that this run reads.`, {
+      hint: 'name another one',
     })
   }
+  const before = statSync(path, { throwIfNoEntry: false })
+  try {
+    if (before !== undefined && !before.isFile()) throw new Error('it is no file')
+    closeSync(openSync(path, 'a'))
+    if (before === undefined) unlinkSync(path)
+  } catch (cause) {
+    throw unwritable(path, cause)
+  }
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
+}
+
+function unwritable(path: string, cause: unknown): LockstepError {
+  return new LockstepError('invalid_input', `${path} cannot be written: ${(cause as Error).message}.`, {
+    cause,
+    hint: 'name another file with --record',
+  })
 }
 
 /** Arguments that were no object are kept as the text they came as. */

@@ -222,6 +222,29 @@ describe('lockstep run: what it is given', () => {
     expect([near.code, near.err]).toEqual([1, expect.stringMatching(/refund.*Did you mean 'refnd'/s)])
   })
 
+  it.each([
+    [['--model', 'opnai:gpt'], /no model 'opnai:gpt'/],
+    [['--model', 'openai:gpt-5'], /OPENAI_API_KEY is not set/],
+    [['--model', 'scripted:none.yaml'], /none\.yaml cannot be read/],
+    [[...script, '--record', join(folder, 'no', 'such', 'folder.yaml')], /folder\.yaml cannot be written/],
+    [[...script, '--record', folder], /cannot be written: it is no file/],
+    [[...script, '--record', 'refund-desk.yaml'], /would replace a file that this run reads/],
+  ])('finds out before anything is begun or told: %j', async (args, message) => {
+    const { env, log } = home()
+    const options = { cwd: examples, env: { ...env, OPENAI_API_KEY: '' } }
+    const ended = await runLockstep(['run', 'refund-desk.yaml', ...args, '--mode', 'execute'], options)
+    expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(message)])
+    expect(existsSync(log)).toBe(false)
+    expect(existsSync(join(folder, 'no'))).toBe(false)
+  })
+
+  it('leaves no script behind where the model said nothing', async () => {
+    const record = join(folder, 'unsaid.yaml')
+    const args = ['run', 'refund-desk.yaml', '--model', 'me', '--record', record]
+    await runLockstep(args, { cwd: examples, env: home().env, stdin: '' })
+    expect(existsSync(record)).toBe(false)
+  })
+
   it('does not begin a run that cannot be recorded', async () => {
     const LOCKSTEP_HOME = join(folder, write('a-file', 'no folder'))
     const ended = await runLockstep(['run', 'refund-desk.yaml', ...script], {
@@ -297,7 +320,7 @@ describe('lockstep run: calls that end badly', () => {
     expect(isAlive(Number(readFileSync(mark, 'utf8')))).toBe(false)
   })
 
-  it('cancels on Ctrl-C, ends what runs, and says how to go on', async () => {
+  it('stops on Ctrl-C, ends what runs, and says how to go on', async () => {
     const mark = join(folder, 'cancel.pid')
     const config = write('cancel.json', exec('slow', [node, sleeper, mark]))
     const ended = runLockstep(['run', file, ...model, '--config', config], {
@@ -314,13 +337,15 @@ describe('lockstep run: calls that end badly', () => {
     })
     const { code, out, err } = await ended
     expect(code).toBe(1)
-    expect(err).toContain('Cancelling')
-    expect(out).toMatch(/^cancelled · .* · run r_/m)
-    expect(out).toMatch(/^Next: find out what became of slow /m)
+    expect(err).toContain('Stopping; press Ctrl-C again')
+    expect(out).toMatch(/^interrupted · .* · run r_/m)
+    expect(out).toMatch(
+      /^Next: find out what became of slow \((.+)\), then: npx lockstep resume r_\S+ --settle \1=succeeded/m,
+    )
     expect(isAlive(Number(readFileSync(mark, 'utf8')))).toBe(false)
   })
 
-  it('cancels while a person is asked', async () => {
+  it('stops while a person is asked', async () => {
     let sent = false
     const config = write('idle.json', exec('slow', [node, sleeper, join(folder, 'never')]))
     const { code, out } = await runLockstep(['run', file, '--model', 'me', '--config', config], {
@@ -333,7 +358,8 @@ describe('lockstep run: calls that end badly', () => {
       },
     })
     expect(code).toBe(1)
-    expect(out).toMatch(/^cancelled /m)
+    expect(out).toMatch(/^interrupted /m)
+    expect(out).toMatch(/^Next: npx lockstep resume dry_\S+$/m)
   })
 
   it('shows a tool without a dry run with its final arguments, and does not call it', async () => {

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -129,7 +138,7 @@ describe('planted secrets', () => {
     received = []
     const ended = await runLockstep(args, { cwd: folder, env: { ...env, PLANTED: '' } })
     expect([ended.code, received]).toEqual([0, []])
-    expect(ended.out).toContain('"authorization":"Bearer [secret]"')
+    expect(ended.out).toContain('"authorization":"Bearer [secret env:PLANTED]"')
     for (const secret of hidden) expect(ended.out + everything(left)).not.toContain(secret)
   })
 
@@ -177,6 +186,48 @@ describe('planted secrets', () => {
     expect(code, out).toBe(0)
     expect(out + everything(left)).toContain('[secret]')
     expect(out + everything(left)).not.toContain(secrets.header)
+  })
+
+  it('that are numbers are masked as values, and every line of --json stays JSON', async () => {
+    const { args, env } = prepare()
+    const pin = '4711081500'
+    writeFileSync(
+      join(folder, 's.yaml'),
+      JSON.stringify({
+        turns: [
+          { calls: [{ tool: 'good', arguments: { pin: Number(pin), [pin]: [`no. ${pin}`] } }] },
+          { text: `done ${pin}` },
+        ],
+      }),
+    )
+    const { out } = await runLockstep([...args, '--json', '--mode', 'execute'], {
+      cwd: folder,
+      env: { ...env, PLANTED: pin },
+    })
+    const lines = out.trim().split('\n')
+    const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(events.find(({ type }) => type === 'tool.admitted')).toMatchObject({
+      args: { pin: '[secret]', '[secret]': ['no. [secret]'] },
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'run.result', message: 'done [secret]' })
+    expect(out).not.toContain(pin)
+  })
+
+  it('are had from no program in a dry run, unless reads are called for real', async () => {
+    const { args, env } = prepare()
+    const mark = join(folder, 'asked')
+    writeFileSync(
+      join(folder, 'print.mjs'),
+      `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(mark)}, ''); console.log('a-secret')`,
+    )
+    const dry = await runLockstep(args, { cwd: folder, env })
+    expect([dry.code, existsSync(mark)]).toEqual([0, false])
+    expect(dry.out).toContain(`"OTHER":"[secret exec:${process.execPath}]"`)
+    const config = JSON.parse(readFileSync(join(folder, 'lockstep.config.json'), 'utf8')) as object
+    const callReads = { ...config, dry_run: { call_reads: true } }
+    writeFileSync(join(folder, 'lockstep.config.json'), JSON.stringify(callReads))
+    await runLockstep(args, { cwd: folder, env })
+    expect(existsSync(mark)).toBe(true)
   })
 
   it('V1: are not read from what a model says', async () => {

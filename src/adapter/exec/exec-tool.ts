@@ -20,7 +20,7 @@ import {
 } from '../declared-tool.ts'
 import { maskTool } from '../masked-tool.ts'
 import { readJson } from '../read-json.ts'
-import { mask, type SecretVault } from '../secret-vault.ts'
+import { showReference, type SecretVault } from '../secret-vault.ts'
 import {
   type CallValues,
   type ToolTemplate,
@@ -53,7 +53,7 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
   const makeStdin =
     declared.stdin === undefined ? null : compileJsonTemplate(declared.stdin, `The stdin of '${name}'`)
   const makeEnv = compileEnv(declared, vault)
-  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'masked') => {
+  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'shown') => {
     const values = { args, inputs }
     const command = parts.map((part) => fillArgument(part, values, declared.allowDash))
     const read = makeStdin?.(values) ?? null
@@ -67,8 +67,14 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
       return readEnd(await runProgram(program, declared.maxResultBytes, signal), declared, vault)
     },
     async dryRun(args) {
-      const { command, stdin } = await prepare(args, 'masked')
-      return stdin === null ? { command } : { command, stdin }
+      const { command, stdin, env } = await prepare(args, 'shown')
+      // What is passed on from this process is not the tool's to show.
+      const given = Object.keys(declared.env).map((key) => [key, env[key] ?? ''] as const)
+      return {
+        command,
+        ...(stdin === null ? {} : { stdin }),
+        ...(given.length === 0 ? {} : { env: Object.fromEntries(given) }),
+      }
     },
   })
   return maskTool(made, vault)
@@ -86,7 +92,7 @@ function fillArgument(template: ToolTemplate, values: CallValues, allowDash: boo
 function compileEnv(
   declared: ExecToolDeclaration,
   vault: SecretVault,
-): (values: CallValues, secrets: 'resolved' | 'masked') => Promise<Record<string, string>> {
+): (values: CallValues, secrets: 'resolved' | 'shown') => Promise<Record<string, string>> {
   const variables = Object.entries(declared.env).map(([name, value]) => {
     const what = `The variable ${name} of '${declared.name}'`
     return {
@@ -105,7 +111,8 @@ function compileEnv(
     for (const { name, value, what, template } of variables) {
       if (template !== null) env[name] = noNul(fillText(template, values), what)
       else if (value.kind === 'secret') {
-        const secret = secrets === 'masked' ? mask : await resolveSecret(value.reference, vault)
+        const secret =
+          secrets === 'shown' ? showReference(value.reference) : await resolveSecret(value.reference, vault)
         env[name] = value.prefix + secret
       }
     }

@@ -336,7 +336,7 @@ describe('secrets', () => {
     })
     expect(await dry({ id: 'a b', n: 1 })).toEqual({
       request: `POST ${base}/orders/a%20b`,
-      headers: { a: 'Bearer [secret]', 'content-type': 'application/json' },
+      headers: { a: 'Bearer [secret env:MISSING]', 'content-type': 'application/json' },
       body: '{"n":1}',
     })
     expect(seen).toEqual([])

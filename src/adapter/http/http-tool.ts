@@ -11,7 +11,7 @@ import {
 } from '../declared-tool.ts'
 import { maskTool } from '../masked-tool.ts'
 import { readJson } from '../read-json.ts'
-import { mask, type SecretVault } from '../secret-vault.ts'
+import { showReference, type SecretVault } from '../secret-vault.ts'
 import { type CallValues, compileJsonTemplate, compileToolTemplate, fillText } from '../tool-template.ts'
 import { compileRequestUrl } from './request-url.ts'
 import { type HttpResponse, sendRequest } from './send-request.ts'
@@ -27,7 +27,7 @@ export interface HttpToolDeclaration extends DeclaredTool {
   readonly statusesWithoutEffect: readonly number[]
 }
 
-type FilledHeaders = (values: CallValues, secrets: 'resolved' | 'masked') => Promise<Headers>
+type FilledHeaders = (values: CallValues, secrets: 'resolved' | 'shown') => Promise<Headers>
 
 /** Makes a tool that sends a request. Throws `invalid_tool` if an argument could change where requests go. */
 export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }: Surroundings): Tool {
@@ -36,7 +36,7 @@ export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }:
   const makeBody =
     declared.body === undefined ? null : compileJsonTemplate(declared.body, `The body of '${name}'`)
   const makeHeaders = compileHeaders(declared, vault)
-  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'masked') => {
+  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'shown') => {
     const values = { args, inputs }
     const url = makeUrl(values)
     const headers = await makeHeaders(values, secrets)
@@ -49,7 +49,7 @@ export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }:
       return readResponse(response, declared, vault)
     },
     async dryRun(args) {
-      const { url, headers, body } = await prepare(args, 'masked')
+      const { url, headers, body } = await prepare(args, 'shown')
       return { request: `${method} ${url.href}`, headers: Object.fromEntries(headers), body }
     },
   })
@@ -67,7 +67,8 @@ function compileHeaders(declared: HttpToolDeclaration, vault: SecretVault): Fill
     for (const { header, value, what, template } of headers) {
       if (template !== null) filled.set(header, headerText(fillText(template, values), what))
       else if (value.kind === 'secret') {
-        const secret = secrets === 'masked' ? mask : await resolveSecret(value.reference, vault)
+        const secret =
+          secrets === 'shown' ? showReference(value.reference) : await resolveSecret(value.reference, vault)
         filled.set(header, headerText(value.prefix + secret, what))
       }
     }

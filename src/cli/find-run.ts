@@ -1,0 +1,44 @@
+import type { Journal } from '../app.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+
+const mostShown = 5
+
+/** The run of that name, or the only one whose name begins so. Throws `usage`, with the runs that could be taken up. */
+export async function findRun(journal: Journal, wanted: string | undefined): Promise<string> {
+  const runs = await journal.runs()
+  if (wanted !== undefined && runs.includes(wanted)) return wanted
+  const matching = wanted === undefined || wanted === '' ? [] : runs.filter((run) => run.startsWith(wanted))
+  if (matching.length === 1) return matching[0]!
+  if (matching.length > 1) {
+    throw new LockstepError('usage', `${matching.length} runs begin with ${wanted}`, {
+      hint: `say more of the name: ${matching.slice(0, mostShown).join(', ')}`,
+    })
+  }
+  const open = await unfinished(journal, runs)
+  throw new LockstepError(
+    'usage',
+    wanted === undefined ? 'resume takes a run' : `there is no run ${wanted}`,
+    {
+      hint:
+        open.length === 0
+          ? 'no recorded run waits to be taken up'
+          : `these have not ended: ${open.join(', ')}`,
+    },
+  )
+}
+
+/** The last runs that have not ended, the newest first. */
+async function unfinished(journal: Journal, runs: readonly string[]): Promise<string[]> {
+  const open: { readonly run: string; readonly at: number }[] = []
+  for (const run of runs) {
+    // A record that cannot be read is no help here; whoever names it hears why.
+    const entries = await journal.read(run).catch(() => [])
+    const last = entries.at(-1)
+    if (last !== undefined && entries.every(({ type }) => type !== 'run.finished'))
+      open.push({ run, at: last.at })
+  }
+  return open
+    .toSorted((one, other) => other.at - one.at)
+    .slice(0, mostShown)
+    .map(({ run }) => run)
+}

@@ -1,0 +1,56 @@
+import { LockstepError } from '../shared/lockstep-error.ts'
+import type { Flags } from './read-flags.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What `lockstep run` was asked to do, whatever kind of file it is. */
+export interface RunRequest {
+  readonly file: string
+  /** The `NAME=VALUE` texts, as they were given. */
+  readonly inputs: readonly string[]
+  readonly model: string
+  readonly mode: RunMode
+  readonly prompt: string | null
+  readonly config: string | undefined
+  readonly record: string | null
+  readonly json: boolean
+  /** The arguments as they were typed, from which the next command is made. */
+  readonly args: readonly string[]
+  readonly terminal: Terminal
+}
+
+/** Whether calls are made, or only shown. */
+export type RunMode = 'dry-run' | 'execute'
+
+/** Reads what was asked for. Throws `usage`. */
+export function readRequest(
+  { names, flags, lists }: Flags,
+  args: readonly string[],
+  terminal: Terminal,
+): RunRequest {
+  const [file, ...more] = names
+  if (file === undefined || more.length > 0) {
+    throw new LockstepError('usage', 'run takes one playbook', {
+      hint: file === undefined ? 'lockstep run FILE' : `it was given ${names.join(' and ')}`,
+    })
+  }
+  return {
+    file,
+    inputs: lists.get('input') ?? [],
+    model: flags.get('model') ?? defaultModel('run'),
+    mode: flags.get('mode') === 'execute' ? 'execute' : 'dry-run',
+    prompt: flags.get('prompt') ?? null,
+    config: flags.get('config'),
+    record: flags.get('record') ?? null,
+    json: flags.has('json'),
+    args,
+    terminal,
+  }
+}
+
+/** The model where none is named: the person at the terminal. Throws `usage` where there is no terminal. */
+export function defaultModel(command: string): string {
+  if (process.stdin.isTTY && process.stdout.isTTY) return 'me'
+  throw new LockstepError('usage', `${command} needs --model, because this is no terminal`, {
+    hint: 'pass openai:…, anthropic:…, openai-compatible:…, scripted:FILE, or me to answer on standard input',
+  })
+}

@@ -1,0 +1,215 @@
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import {
+  type AgentEvent,
+  type AgentResult,
+  type AgentStream,
+  type Journal,
+  type Model,
+  type OpenTools,
+  type ReadyAgent,
+  openFileJournal,
+  openModel,
+  openTools,
+  prepareAgent,
+} from '../app.ts'
+import type { Playbook } from '../playbook/playbook.ts'
+import { escapeControl } from '../shared/escape-control.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import type { Config } from '../source/config.ts'
+import { dryRunTool } from '../tool/dry-run-tool.ts'
+import { type Interrupt, listenForInterrupt } from './interrupt.ts'
+import { nextCommand } from './next-command.ts'
+import { RunPresenter } from './run-presenter.ts'
+import type { RunMode } from './run-request.ts'
+import { RunView } from './run-view.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a session works with. */
+export interface SessionSetup {
+  readonly playbook: Playbook
+  readonly inputs: JsonObject
+  readonly config: Config | null
+  readonly model: string
+  /** How many turns a scripted model has answered before. */
+  readonly answered: number
+  readonly mode: RunMode
+  readonly json: boolean
+  /** The folder with the records. */
+  readonly folder: string
+  readonly run: string
+  readonly terminal: Terminal
+}
+
+/** How the work of a session is begun, and what is heard of it. */
+export interface SessionWork {
+  /** What is told before anything happens, besides the first lines. */
+  readonly before: readonly string[]
+  /** What happened in the run already. */
+  readonly past: readonly AgentEvent[]
+  /** What begins the same run anew; null where nobody knows. */
+  readonly again: string | null
+  start(agent: ReadyAgent, signal: AbortSignal): AgentStream
+  onEvent?(event: AgentEvent): void
+}
+
+/** One agent at work in this process, from the first line to the last: begun anew or taken up, shown as it goes on. */
+export class RunSession {
+  readonly #setup: SessionSetup
+  readonly #dry: boolean
+  /** Whether a question stands on the last line, and nobody's Enter has ended it. */
+  #asking = false
+  #maskText: (text: string) => string = (text) => text
+  #maskJson: (value: Json) => Json = (value) => value
+
+  constructor(setup: SessionSetup) {
+    this.#setup = setup
+    this.#dry = setup.mode !== 'execute'
+  }
+
+  /** Works until the run has ended or is put down. Throws what stops it from starting, before anything is told of it. */
+  async work(work: SessionWork): Promise<AgentResult> {
+    const interrupt = listenForInterrupt(this.#setup.terminal)
+    let bound: OpenTools | null = null
+    let journal: Journal | null = null
+    try {
+      // First what costs nothing to find out: a wrong model starts no server.
+      const { model: name, answered, folder } = this.#setup
+      const model = await openModel(name, { input: process.stdin, output: this.#personOutput() }, answered)
+      bound = await this.#bind()
+      journal = await openFileJournal(folder)
+      const agent = await this.#prepare(bound, journal, model)
+      this.#begin(bound.tools.length, work.before)
+      return await this.#follow(work, agent, interrupt)
+    } finally {
+      interrupt.stop()
+      await journal?.close()
+      await bound?.close()
+      // A person who was asked leaves the input open, and an open input keeps the process waiting.
+      process.stdin.destroy()
+    }
+  }
+
+  async #bind(): Promise<OpenTools> {
+    const { config, inputs, terminal, playbook } = this.#setup
+    const callReads = config?.callReadsInDryRun ?? false
+    const needed = [...new Set(playbook.steps.flatMap((step) => step.expectedTools))]
+    const bound = await openTools(config, {
+      inputs,
+      dry: this.#dry ? { callReads, needed } : null,
+      onNotice: (text) => terminal.err(`${escapeControl(text)}\n`),
+    })
+    this.#maskText = bound.maskText
+    this.#maskJson = bound.maskJson
+    return bound
+  }
+
+  async #prepare(bound: OpenTools, journal: Journal, model: Model): Promise<ReadyAgent> {
+    const { playbook, config } = this.#setup
+    const callReads = config?.callReadsInDryRun ?? false
+    const tools = bound.tools.map(({ tool }) => (this.#dry ? dryRunTool(tool, { callReads }) : tool))
+    return await prepareAgent({ playbook, tools, journal, model })
+  }
+
+  async #follow(work: SessionWork, agent: ReadyAgent, interrupt: Interrupt): Promise<AgentResult> {
+    const { json, terminal, playbook } = this.#setup
+    const presenter = new RunPresenter(playbook, this.#view())
+    for (const event of work.past) presenter.recall(event)
+    const stream = work.start(agent, interrupt.signal)
+    let ended = work.past.some(({ type }) => type === 'run.finished')
+    for await (const event of stream) {
+      work.onEvent?.(event)
+      if (event.type === 'run.finished') ended = true
+      if (!json) presenter.show(event)
+      else if (event.type !== 'text.delta') terminal.out(this.#line(event))
+    }
+    const result = await stream.result
+    this.#end(result, { presenter, ended, again: work.again, interrupted: interrupt.signal.aborted })
+    return result
+  }
+
+  /** The first line says whether anything will be changed. */
+  #begin(tools: number, before: readonly string[]): void {
+    const { terminal, playbook, model, mode, run, json } = this.#setup
+    const note = 'DRY RUN: nothing is changed. Add --mode execute.'
+    if (json) {
+      terminal.out(this.#line({ type: 'run.mode', mode, run, ...(this.#dry ? { note } : {}) }))
+      return
+    }
+    if (this.#dry && tools > 0)
+      terminal.out(`${note}\nA call that is only shown counts as made, so that the run can go on.\n`)
+    const steps = playbook.steps.length
+    const shown = [playbook.name, `${steps} step${steps === 1 ? '' : 's'}`, `model ${model}`]
+    // Who ends the process from outside needs the name to take the run up.
+    if (!this.#dry) shown.push(`run ${run}`)
+    for (const line of [shown.join(' · '), ...before]) terminal.out(`${escapeControl(line)}\n`)
+  }
+
+  #end(
+    result: AgentResult,
+    end: {
+      readonly presenter: RunPresenter
+      readonly ended: boolean
+      readonly again: string | null
+      readonly interrupted: boolean
+    },
+  ): void {
+    const { json, terminal, folder } = this.#setup
+    const { status, reason, message, run, metrics } = result
+    const { ended, again, interrupted } = end
+    const record = join(folder, `${run}.jsonl`)
+    const next = nextCommand({ result, ended, record, dry: this.#dry, again })
+    if (json) {
+      terminal.out(
+        this.#line({ type: 'run.result', status, ended, reason, message, run, record, next, metrics }),
+      )
+      return
+    }
+    const { made, shown, stopped } = end.presenter.counts
+    const calls = this.#dry ? `${made} made, ${shown} shown` : `${made} done`
+    const how = ended ? status : interrupted ? 'interrupted' : 'paused'
+    const lines = [
+      ...(message === '' ? [] : [`   ${message}`]),
+      `${how} · ${calls}, ${stopped} stopped · run ${run}`,
+      ...(reason === null ? [] : [`Why: ${reason}`]),
+      `Record: ${record}`,
+      `Next: ${next}`,
+    ]
+    this.#tell(lines.map((line) => `${escapeControl(this.#maskText(line))}\n`).join(''))
+  }
+
+  /** A value as a line of JSON; secrets are masked in the values, so that it stays JSON. */
+  #line(value: object): string {
+    return `${JSON.stringify(this.#maskJson(value as JsonObject))}\n`
+  }
+
+  /** Writes what happened, below a question that was not answered with Enter. */
+  #tell(text: string): void {
+    this.#setup.terminal.out(this.#asking ? `\n${text}` : text)
+    this.#asking = false
+  }
+
+  #view(): RunView {
+    const { terminal, model, json } = this.#setup
+    // Somebody who types into the terminal needs it to stand still.
+    const live = process.stdout.isTTY === true && model !== 'me' && !json
+    return new RunView({ write: (text) => this.#tell(this.#maskText(text)), live, colour: terminal.colour })
+  }
+
+  /** Where the person is asked who is the model. */
+  #personOutput(): Writable {
+    const { terminal, json } = this.#setup
+    const write = json ? terminal.err : terminal.out
+    const note = (text: string) => {
+      this.#asking = !json && !text.endsWith('\n') && !process.stdin.isTTY
+      write(this.#maskText(text))
+    }
+    return new Writable({
+      decodeStrings: false,
+      write(chunk: unknown, _encoding, done) {
+        note(String(chunk))
+        done()
+      },
+    })
+  }
+}
