@@ -4,6 +4,7 @@ import { digest } from '../shared/digest.ts'
 import { compileJsonSchema, type CompiledJsonSchema } from '../shared/json-schema.ts'
 import { invariant } from '../shared/lockstep-error.ts'
 import { pastFunctions, scopes, type ConditionKind, type Past } from './condition-scope.ts'
+import { compileProgram, type CompiledProgram } from './compile-program.ts'
 import { matchesName } from './match-name.ts'
 import { pastShape } from './past-query.ts'
 import type { Playbook } from './playbook.ts'
@@ -70,6 +71,8 @@ export interface PastIndex {
 /** A playbook with everything the run machine needs worked out once. */
 export interface CompiledPlaybook {
   readonly playbook: Playbook
+  /** The tree that says which step is due, where the playbook is a program. */
+  readonly program: CompiledProgram | null
   readonly digest: string
   readonly order: 'chain' | 'free' | 'graph'
   readonly steps: readonly CompiledStep[]
@@ -198,6 +201,7 @@ function compile(playbook: Playbook): CompiledPlaybook {
   let identity: string | undefined
   return {
     playbook,
+    program: playbook.program === null ? null : compileProgram(playbook.program),
     get digest() {
       return (identity ??= digest(canonicalJson(playbook.toJSON())))
     },

@@ -59,6 +59,10 @@ export interface CompiledProgram {
   readonly noteRules: readonly CompiledNoteRule[]
   /** The playbooks that begin the program, in order. */
   readonly entries: readonly Procedure[]
+  /** The playbooks that a program calls by itself, under the names of their calls: the host need not supply them. */
+  readonly ownCalls: readonly string[]
+  /** The calls after which a trigger fires. */
+  readonly followedCalls: ReadonlySet<string>
   /** The agent that a playbook belongs to. */
   agentOf(procedure: Procedure): ProgramAgent
   computation(computation: Computation): CompiledComputation
@@ -93,6 +97,11 @@ export function compileProgram(program: Program): CompiledProgram {
     for (const procedure of agent.playbooks) {
       procedures.set(procedure.id, procedure)
       owners.set(procedure, agent)
+      if (procedure.description.calls.length > 0) {
+        const { id, line, description: value } = procedure
+        const text = `Fill in what ${procedure.name} is about.`
+        steps.set(`${id}/0`, { id: `${id}/0`, text, line, kind: 'call', value, target: null })
+      }
       addBlock(procedure.id, procedure.steps)
     }
   }
@@ -118,6 +127,10 @@ export function compileProgram(program: Program): CompiledProgram {
     triggers,
     noteRules,
     entries: begun.length > 0 ? [...new Set(begun)] : first === undefined ? [] : [first],
+    ownCalls: all.filter(({ mode }) => mode !== 'host').map(({ id }) => id),
+    followedCalls: new Set(
+      triggers.flatMap(({ trigger }) => (trigger.kind === 'after' ? [targetName(trigger.call)] : [])),
+    ),
     agentOf: (procedure) => owners.get(procedure)!,
     computation: (each) => remember(computations, each, () => compileComputation(each, compileValue)),
     truth: (each) => remember(truths, each, () => compileComputation(each, (source) => compileTruth(source))),
@@ -133,7 +146,6 @@ export function readsOf(compiled: CompiledProgram, condition: Condition): readon
 }
 
 function compileComputation(computation: Computation, compile: typeof compileValue): CompiledComputation {
-  const argument = (source: string) => checkedValue(compileValue(source, 'expression'))
   return {
     calls: computation.calls.map(({ target, positional, named }) => ({
       target,
@@ -142,6 +154,10 @@ function compileComputation(computation: Computation, compile: typeof compileVal
     })),
     value: checkedValue(compile(computation.source, computation.form)),
   }
+}
+
+function argument(source: string): CompiledValue {
+  return checkedValue(compileValue(source, 'expression'))
 }
 
 function remember<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {

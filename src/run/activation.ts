@@ -10,7 +10,15 @@ import type { Ticket } from './ticket.ts'
 export type StepPhase = 'waiting' | 'open' | 'lingering' | 'closed' | 'undecided' | 'escalated'
 
 /** Who or what moved a step. */
-export type Mover = 'evidence' | 'model' | 'host' | 'limit' | 'condition' | 'passed_over' | 'finish'
+export type Mover =
+  | 'evidence'
+  | 'model'
+  | 'host'
+  | 'limit'
+  | 'condition'
+  | 'passed_over'
+  | 'finish'
+  | 'program'
 
 /** One visit of a step: its evidence and its limits, so that a second visit never overwrites the first. */
 export interface Activation {

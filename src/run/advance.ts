@@ -3,8 +3,10 @@ import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import type { Activation } from './activation.ts'
 import type { Limit, RunEvent } from './event.ts'
 import { isAvailable, isHeldBack } from './order.ts'
+import { advanceProgram } from './program/advance-program.ts'
 import { hasEvidence, isValid, missingValidation, needsDeclaration } from './satisfaction.ts'
 import type { RunState } from './state.ts'
+import { isOverdue } from './step-clock.ts'
 
 const nothing: readonly RunEvent[] = []
 
@@ -34,15 +36,8 @@ export function advance(state: RunState, now: number): readonly RunEvent[] {
     if (overdue !== null && overdue.step < activation.step) continue
     if (isOverdue(state, activation, at)) overdue = activation
   }
-  if (overdue === null) return nothing
+  if (overdue === null) return state.program === null ? nothing : advanceProgram(state, now)
   return [reachLimit(state, state.compiled.steps[overdue.step]!, overdue, 'timeout_seconds', at)]
-}
-
-/** Says whether a step has used up its active time. */
-export function isOverdue(state: RunState, activation: Activation, at: number): boolean {
-  const { timeout } = state.compiled.steps[activation.step]!
-  if (timeout === null || activation.activeSince === null) return false
-  return activation.activeMs + (at - activation.activeSince) >= timeout
 }
 
 function judgeWhen(state: RunState, index: number, at: number): RunEvent | null {

@@ -2,14 +2,16 @@ import { ExpressionError } from '../expression/expression-error.ts'
 import type { ExpressionValue } from '../expression/expression-value.ts'
 import type { Requirement } from '../playbook/compile-playbook.ts'
 import type { JsonObject } from '../shared/json.ts'
-import { isOverdue } from './advance.ts'
 import { bindsObservers, type DenialCode } from './denial-code.ts'
 import { describeDenial, isDisclosed } from './describe-denial.ts'
 import type { RunEvent } from './event.ts'
 import { findOwner, naturalOwner, type Owner } from './find-owner.ts'
+import { noteProblem } from './program/note-rule.ts'
+import { findOwnerInProgram } from './program/find-owner-in-program.ts'
 import { PassedOverView } from './passed-over-view.ts'
 import type { Facts, RunRequest } from './request.ts'
 import { currentStep, type RunState } from './state.ts'
+import { isOverdue } from './step-clock.ts'
 
 type CallRequest = Extract<RunRequest, { type: 'call' }>
 
@@ -98,7 +100,7 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   const unknown = unknownCall(state, request.tool)
   if (unknown !== null) return deny('outcome_unknown', unknown)
 
-  const owner = findOwner(state, request.tool)
+  const owner = state.program === null ? findOwner(state, request.tool) : findOwnerInProgram(state, request)
   if (typeof owner === 'string') return deny(owner)
   const { step } = owner
   if (step !== null && step.cap !== null && (state.activations[step.index]?.used ?? 0) >= step.cap) {
@@ -107,6 +109,8 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   const { maxExtraCalls } = state.compiled.playbook
   if (owner.extra && maxExtraCalls !== null && state.extraCalls >= maxExtraCalls)
     return deny('max_extra_calls')
+  const note = noteProblem(state, request.tool)
+  if (note !== null) return deny('rule', note)
   return judgeArguments(state, request, owner) ?? { owner }
 }
 

@@ -16,6 +16,12 @@ type FinishRequest = Extract<RunRequest, { type: 'finish' }>
 export function decideFinish(state: RunState, request: FinishRequest, facts: Facts): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)
   if (state.ended !== null) return []
+  if (state.program !== null) {
+    // A program ends when it has come to its end, whatever anybody says.
+    const remaining = currentStep(state) === null ? [] : [state.compiled.steps[currentStep(state)!]!.id]
+    const unsettled = [...state.openTickets].map((ticket) => ticket.callId)
+    return [{ type: 'finish.refused', at, attempt: state.finishRefusals, remaining, unsettled }]
+  }
   if (state.failedRequired > 0)
     return [{ type: 'run.finished', at, status: 'failed', message: request.message }]
 

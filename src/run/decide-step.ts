@@ -22,6 +22,8 @@ export function decideComplete(
   }
   if (reasons.length === 0) reasons.push(...missingValidation(state, step, activation))
   if (reasons.length > 0) return [refusal(request, 'complete', reasons, at)]
+  // A program still has to take down what the bullet was to find out.
+  if (state.program !== null) return [{ type: 'act.done', at, step: step.id, result: request.result ?? '' }]
   return [
     { type: 'step.completed', at, step: step.id, by: request.by, result: request.result, outOfOrder: false },
   ]
@@ -32,6 +34,7 @@ export function decideSkip(state: RunState, request: Request<'skip'>, facts: Fac
   const at = Math.max(facts.now, state.clock)
   const { step, reasons } = find(state, request)
   if (step.required) reasons.unshift('it is required')
+  if (state.program !== null) reasons.unshift('the program decides which steps are left out')
   if (reasons.length > 0) return [refusal(request, 'skip', reasons, at)]
   return [{ type: 'step.skipped', at, step: step.id, by: request.by, reason: request.reason }]
 }
@@ -42,6 +45,7 @@ export function decideFail(state: RunState, request: Request<'fail'>, facts: Fac
   if (state.ended !== null || !state.open.includes(indexOf(state, request.step))) {
     return [refusal(request, 'fail', [whyNotOpen(state, request.step)], at)]
   }
+  if (isOutOfHands(state, request.step)) return [refusal(request, 'fail', [outOfHands], at)]
   return [{ type: 'step.failed', at, step: request.step, by: request.by, error: request.error, limit: null }]
 }
 
@@ -55,6 +59,7 @@ export function decideRetry(state: RunState, request: Request<'retry'>, facts: F
     activation !== undefined &&
     (activation.status === 'failed' || activation.phase === 'escalated' || activation.phase === 'undecided')
   if (state.ended !== null) reasons.push(`the run has ended (${state.ended})`)
+  else if (state.program !== null) reasons.push(outOfHands)
   else if (!stuck) reasons.push('only a step that failed or waits for a person can be retried')
   else if (activation.open > 0) reasons.push(openCalls(activation))
   // Steps after it that have begun without it being met, by another way or before their turn, do not lean on it.
@@ -74,10 +79,18 @@ function find(
   const activation = state.activations[index] ?? createActivation(index, 1, step.keywords)
   const reasons: string[] = []
   if (state.ended !== null || !state.open.includes(index)) reasons.push(whyNotOpen(state, id))
+  else if (isOutOfHands(state, id)) reasons.push(outOfHands)
   else if (activation.phase !== 'open' && by === 'model') reasons.push('it waits for a person')
   else if (!isAvailable(state, step)) reasons.push('a step before it has a call in flight')
   else if (activation.open > 0) reasons.push(openCalls(activation))
   return { step, activation, reasons }
+}
+
+const outOfHands = 'the program itself goes through it'
+
+/** In a program a model has a say only in the bullet it is working on. */
+function isOutOfHands({ program }: RunState, id: string): boolean {
+  return program !== null && !(program.pending?.kind === 'act' && program.pending.step === id)
 }
 
 function hasMovedOn(state: RunState, index: number): boolean {

@@ -15,6 +15,7 @@ import { decideEnd, decideFinish, decideIteration } from './decide-finish.ts'
 import { decideSettlement } from './decide-settlement.ts'
 import { decideComplete, decideFail, decideRetry, decideSkip } from './decide-step.ts'
 import type { RunEvent } from './event.ts'
+import { decideAnswer, decideLeave, decideMessage } from './program/decide-program.ts'
 import type { Facts, RunRequest } from './request.ts'
 import type { RunState } from './state.ts'
 
@@ -39,5 +40,11 @@ export function decide(state: RunState, request: RunRequest, facts: Facts): read
       return decideFinish(state, request, facts)
     case 'end':
       return decideEnd(state, request, facts)
+    case 'answer':
+      return decideAnswer(state, request, facts)
+    case 'message':
+      return decideMessage(state, request, facts)
+    case 'leave':
+      return decideLeave(state, facts)
   }
 }

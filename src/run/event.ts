@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { Mover } from './activation.ts'
 import type { DenialCode } from './denial-code.ts'
+import type { ProgramEvent } from './program/program-event.ts'
 import type { Outcome } from './ticket.ts'
 
 /** The ways a run can end. */
@@ -95,6 +96,7 @@ export type RunEvent = { readonly at: number } & (
       readonly unsettled: readonly string[]
     }
   | { readonly type: 'run.finished'; readonly status: RunEnd; readonly message: string | null }
+  | ProgramEvent
 )
 
 /** One kind of event. */

@@ -16,6 +16,7 @@ import { LockstepError, invariant } from '../shared/lockstep-error.ts'
 import { createActivation, type Activation } from './activation.ts'
 import { credit } from './credit.ts'
 import type { EventOf, RunEvent } from './event.ts'
+import { evolveProgram } from './program/evolve-program.ts'
 import { arePredecessorsMet, insertSorted, removeFrom } from './order.ts'
 import { activateCurrent, startClock, startClocks, stopClock, stopClocks } from './step-clock.ts'
 import { activationOf, createState, semantics, type RunState } from './state.ts'
@@ -35,6 +36,7 @@ export function begin(compiled: CompiledPlaybook, event: RunEvent): RunState {
     throw new LockstepError('playbook_mismatch', 'The run was started with another version of the playbook.')
   }
   const state = createState(compiled, event)
+  if (state.program !== null) return state
   for (const step of compiled.steps) if (step.predecessors === null) makeReady(state, step.index)
   activateCurrent(state, event.at)
   return state
@@ -109,6 +111,12 @@ export function evolve(state: RunState, event: RunEvent): RunState {
       break
     case 'step.refused':
       break
+    case 'step.entered':
+      enter(state, positionOf(state, event.step), event.at)
+      break
+    case 'branch.taken':
+      enter(state, positionOf(state, event.arm), event.at)
+      break
     case 'iteration.started':
       state.iterations = event.number
       break
@@ -121,6 +129,7 @@ export function evolve(state: RunState, event: RunEvent): RunState {
       stopClocks(state, event.at)
       break
   }
+  evolveProgram(state, event)
   if (mattersToConditions(event)) lookAtWatchers(state)
   activateCurrent(state, event.at)
   return state
@@ -194,8 +203,7 @@ function settle(state: RunState, event: EventOf<'tool.settled'>): void {
   if (event.outcome !== 'unknown') state.openTickets.delete(ticket)
   if (event.outcome === 'not_executed' && ticket.extra) state.extraCalls--
   if (ticket.step === null) return
-  // A step with an open ticket cannot be retried, so the visit it belongs to is the current one.
-  const activation = state.activations[ticket.step]!
+  const activation = visitOf(state, ticket.step, ticket.visit)
   if (event.outcome === 'not_executed') activation.used--
   if (event.outcome !== 'unknown') activation.open--
   if (event.outcome === 'succeeded') credit(state.compiled.steps[activation.step]!, activation, ticket)
@@ -272,6 +280,31 @@ function retry(state: RunState, event: EventOf<'step.retried'>): void {
   if (undecided) insertSorted(state.toJudge, index)
   else open(state, index)
   startClocks(state, event.at)
+}
+
+/** Begins a visit of a bullet of a program; the visit before it, if there was one, is kept. */
+function enter(state: RunState, index: number, at: number): void {
+  const before = state.activations[index]
+  if (before !== undefined) {
+    if (before.completedAt !== null) state.remaining++
+    state.previous.push(before)
+  }
+  const step = state.compiled.steps[index]!
+  const { visited } = state.program!
+  const visit = (visited[step.id] ?? 0) + 1
+  visited[step.id] = visit
+  const activation = createActivation(index, visit, step.keywords)
+  activation.status = 'in_progress'
+  activation.startedAt = at
+  state.activations[index] = activation
+  open(state, index)
+}
+
+/** The visit that a call was made in: the current one, but where a program visits the step again inside it. */
+function visitOf(state: RunState, index: number, visit: number): Activation {
+  const current = state.activations[index]!
+  if (current.visit === visit) return current
+  return state.previous.findLast((each) => each.step === index && each.visit === visit) ?? current
 }
 
 /** Takes a step out of whatever list it stands in, because it is done, failed or begun anew. */

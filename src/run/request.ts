@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { RunEnd } from './event.ts'
+import type { Answer } from './program/question.ts'
 import type { Outcome } from './ticket.ts'
 
 /** What somebody wants of a run. The machine answers with the events that follow, a refusal included. */
@@ -9,6 +10,8 @@ export type RunRequest =
       readonly callId: string | null
       readonly tool: string
       readonly args: JsonObject | null
+      /** The bullet of a program that makes the call; the program says so and nobody else. */
+      readonly step?: string
     }
   | {
       readonly type: 'settle'
@@ -33,6 +36,16 @@ export type RunRequest =
   | { readonly type: 'fail'; readonly by: 'host' | 'model'; readonly step: string; readonly error: string }
   | { readonly type: 'retry'; readonly step: string; readonly reason: string | null }
   | { readonly type: 'iterate' }
+  /** A model's answers to the questions that are open. */
+  | {
+      readonly type: 'answer'
+      readonly id: string
+      readonly answers: { readonly [question: string]: Answer }
+    }
+  /** What a person said. */
+  | { readonly type: 'message'; readonly text: string }
+  /** The person will say nothing more. */
+  | { readonly type: 'leave' }
   | { readonly type: 'finish'; readonly message: string | null }
   | { readonly type: 'end'; readonly status: Exclude<RunEnd, 'succeeded'>; readonly message: string | null }
 

@@ -5,6 +5,7 @@ import { createActivation, type Activation } from './activation.ts'
 import { credit } from './credit.ts'
 import type { RunEnd } from './event.ts'
 import { makeReady } from './evolve.ts'
+import type { ProgramState } from './program/program-state.ts'
 import { createState, type RunState } from './state.ts'
 import { isOpen, type Ticket } from './ticket.ts'
 import type { Violation } from './violation.ts'
@@ -46,6 +47,8 @@ export interface RunStateJson {
   readonly errors: readonly string[]
   readonly violations: readonly Violation[]
   readonly violationsDropped: number
+  /** Only of a program. */
+  readonly program?: ProgramState
 }
 
 /** Writes a state down; `readState` gives an equal one. */
@@ -81,6 +84,7 @@ export function writeState(state: RunState): RunStateJson {
     errors: [...state.errors],
     violations: state.violations.map((violation) => ({ ...violation })),
     violationsDropped: state.violationsDropped,
+    ...(state.program === null ? {} : { program: structuredClone(state.program) }),
   }
 }
 
@@ -139,6 +143,12 @@ export function readState(compiled: CompiledPlaybook, json: RunStateJson): RunSt
       throw new LockstepError('invalid_snapshot', `The snapshot has nothing to judge at step '${id}'.`)
     }
     state.toJudge.push(index)
+  }
+  if (state.program !== null) {
+    if (!same || json.program === undefined) {
+      throw new LockstepError('invalid_snapshot', 'The snapshot is of another program.')
+    }
+    Object.assign(state.program, structuredClone(json.program))
   }
   deriveLists(state)
   if (!same) for (const step of compiled.steps) makeReady(state, step.index)

@@ -16,6 +16,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { createActivation, type Activation } from './activation.ts'
 import type { EventOf, RunEnd } from './event.ts'
 import { PastIndexes } from './past-indexes.ts'
+import { createProgramState, type ProgramState } from './program/program-state.ts'
 import type { Ticket } from './ticket.ts'
 import type { Violation } from './violation.ts'
 
@@ -24,6 +25,8 @@ export const semantics = 1
 
 export interface RunState {
   readonly compiled: CompiledPlaybook
+  /** Where the program stands, if the playbook is one; then it alone says which step is due. */
+  readonly program: ProgramState | null
   readonly semantics: number
   /** The run's own name, unique everywhere: idempotency keys are made of it. */
   readonly run: string
@@ -79,6 +82,7 @@ export interface RunState {
 export function createState(compiled: CompiledPlaybook, started: EventOf<'run.started'>): RunState {
   const state: RunState = {
     compiled,
+    program: compiled.program === null ? null : createProgramState(compiled.program.agents.keys()),
     semantics: started.semantics,
     run: started.run,
     inputs: started.inputs,
@@ -125,11 +129,17 @@ export function activationOf(state: RunState, index: number): Activation {
 
 /** Says whether every step is done and no call is unaccounted for. */
 export function isComplete(state: RunState): boolean {
+  if (state.program !== null) return state.ended === 'succeeded'
   return state.remaining === 0 && state.openTickets.size === 0
 }
 
 /** The position of the step that is due: the earliest that awaits something, else the earliest that failed; null if none. */
 export function currentStep(state: RunState): number | null {
+  if (state.program !== null) {
+    const { pending, frames } = state.program
+    const due = pending?.kind === 'call' || pending?.kind === 'act' ? pending.step : frames.at(-1)?.at
+    return due == null ? null : (state.compiled.positions.get(due) ?? null)
+  }
   const first = state.open[0]
   if (first !== undefined) return first
   if (state.failedRequired === 0) return null

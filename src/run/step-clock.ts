@@ -40,6 +40,13 @@ export function stopClock(activation: Activation, at: number): void {
   activation.activeSince = null
 }
 
+/** Says whether a step has used up its active time. */
+export function isOverdue(state: RunState, activation: Activation, at: number): boolean {
+  const { timeout } = state.compiled.steps[activation.step]!
+  if (timeout === null || activation.activeSince === null) return false
+  return activation.activeMs + (at - activation.activeSince) >= timeout
+}
+
 function isRunning(state: RunState): boolean {
   return state.ended === null && state.paused === 0 && state.failedRequired === 0
 }

@@ -1,3 +1,4 @@
+import { compileProgram } from '../playbook/compile-program.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { ToolRegistry } from './tool-registry.ts'
@@ -11,7 +12,8 @@ export function matchTools(
   if (tools === undefined) return null
   const registry = tools instanceof ToolRegistry ? tools : new ToolRegistry(tools)
   const named = new Set(playbook.steps.flatMap((step) => step.expectedTools.filter((tool) => tool !== '*')))
-  const missing = [...named].filter((tool) => !registry.has(tool))
+  const own = new Set(playbook.program === null ? [] : compileProgram(playbook.program).ownCalls)
+  const missing = [...named].filter((tool) => !registry.has(tool) && !own.has(tool))
   if (missing.length === 0) return registry
   const meant = missing.map((tool) => [tool, registry.nearest(tool)]).find(([, nearest]) => nearest !== null)
   throw new LockstepError(

@@ -1,0 +1,42 @@
+import type { RunEvent } from '../event.ts'
+import type { Facts, RunRequest } from '../request.ts'
+import type { RunState } from '../state.ts'
+
+type Request<Type extends RunRequest['type']> = Extract<RunRequest, { type: Type }>
+
+/** Takes a model's answers to the questions that are open. Nothing follows from answers to others, or of another shape. */
+export function decideAnswer(
+  state: RunState,
+  { id, answers }: Request<'answer'>,
+  facts: Facts,
+): readonly RunEvent[] {
+  const pending = state.program?.pending
+  if (state.ended !== null || pending?.kind !== 'questions' || pending.id !== id) return []
+  const given = pending.questions.flatMap((question) => {
+    const answer = Object.hasOwn(answers, question.id) ? answers[question.id] : undefined
+    return answer?.kind === question.kind ? [[question.id, answer] as const] : []
+  })
+  if (given.length !== pending.questions.length) return []
+  const at = Math.max(facts.now, state.clock)
+  return [{ type: 'question.answered', at, id, answers: Object.fromEntries(given) }]
+}
+
+/** Takes what a person said, if the program waits for it. */
+export function decideMessage(
+  state: RunState,
+  { text }: Request<'message'>,
+  facts: Facts,
+): readonly RunEvent[] {
+  if (state.ended !== null || state.program?.pending?.kind !== 'person') return []
+  return [{ type: 'message.received', at: Math.max(facts.now, state.clock), text }]
+}
+
+/** The person left: a program that only listens ends; one that was asking them something cannot go on. */
+export function decideLeave(state: RunState, facts: Facts): readonly RunEvent[] {
+  const pending = state.program?.pending
+  if (state.ended !== null || pending?.kind !== 'person') return []
+  const at = Math.max(facts.now, state.clock)
+  if (pending.step === null) return [{ type: 'program.ending', at }]
+  const message = `nobody answered at ${pending.step}`
+  return [{ type: 'run.finished', at, status: 'incomplete', message }]
+}

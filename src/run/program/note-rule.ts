@@ -1,0 +1,48 @@
+import { targetName, type CompiledNoteRule } from '../../playbook/compile-program.ts'
+import type { Call } from '../../playbook/program.ts'
+import type { RunEvent } from '../event.ts'
+import type { RunState } from '../state.ts'
+import { askQuestions, judgeQuestion, type Asking } from './ask-questions.ts'
+import { contextOf, lookupIn, type ProgramContext } from './context.ts'
+import { rememberedJudgement } from './judgement.ts'
+import type { Frame } from './program-state.ts'
+
+/** The notes that speak of a call while their playbook runs, each with the call of that playbook. */
+function notesOn(
+  { compiled, program }: ProgramContext,
+  tool: string,
+): readonly { readonly note: CompiledNoteRule; readonly frame: Frame }[] {
+  return compiled.noteRules.flatMap((note) => {
+    if (targetName(note.rule.before) !== tool || note.rule.require.kind !== 'holds') return []
+    const frame = program.frames.findLast(({ procedure }) => procedure === note.procedure.id)
+    return frame === undefined ? [] : [{ note, frame }]
+  })
+}
+
+/** Asks a model for the judgements that notes demand before a call; null if all are known. */
+export function judgeNotes(context: ProgramContext, target: Call['target']): readonly RunEvent[] | null {
+  const asking = notesOn(context, targetName(target)).flatMap(({ note, frame }): Asking[] => {
+    const { require } = note.rule
+    if (require.kind !== 'holds' || require.condition.kind !== 'judged') return []
+    const known = rememberedJudgement(context, frame, note.key, require.condition)
+    return known === null ? [judgeQuestion(context, frame, note.key, require.condition)] : []
+  })
+  return asking.length === 0 ? null : [askQuestions(context, asking)]
+}
+
+/** Why a note forbids a call now, in its own words; null if none does. What nobody has judged does not hold. */
+export function noteProblem(state: RunState, tool: string): string | null {
+  if (state.program === null) return null
+  const context = contextOf(state, state.clock)
+  for (const { note, frame } of notesOn(context, tool)) {
+    const { require } = note.rule
+    if (require.kind !== 'holds') continue
+    const { condition } = require
+    const holds =
+      condition.kind === 'judged'
+        ? rememberedJudgement(context, frame, note.key, condition)
+        : context.compiled.truth(condition.value).value.evaluate(lookupIn(context, frame))
+    if (holds !== true) return note.text
+  }
+  return null
+}
