@@ -7,9 +7,23 @@ const customers = {
   'C-8': { customer_id: 'C-8', name: 'Lin Osei', active: false },
 }
 const orders = {
-  'ORD-42': { order_id: 'ORD-42', customer_id: 'C-7', total: 30 },
-  'ORD-43': { order_id: 'ORD-43', customer_id: 'C-8', total: 120 },
+  'ORD-42': {
+    order_id: 'ORD-42',
+    customer_id: 'C-7',
+    total: 30,
+    items: [
+      { name: 'kettle', price: 22 },
+      { name: 'tea towel', price: 8 },
+    ],
+  },
+  'ORD-43': { order_id: 'ORD-43', customer_id: 'C-8', total: 120, items: [{ name: 'lamp', price: 120 }] },
+  'ORD-77': { order_id: 'ORD-77', customer_id: 'C-7', total: 620, items: [{ name: 'sofa', price: 620 }] },
 }
+const deliveries = {
+  'ORD-42': { order_id: 'ORD-42', status: 'on its way', expected_delivery_date: '2026-12-01' },
+  'ORD-43': { order_id: 'ORD-43', status: 'packed', expected_delivery_date: '2026-12-04' },
+}
+const tokens = { 'T-7': { valid: true, customer_id: 'C-7' } }
 
 const [what, ...rest] = process.argv.slice(2)
 
@@ -19,6 +33,16 @@ switch (what) {
     break
   case 'order':
     find(orders, rest[0])
+    break
+  case 'status':
+    find(deliveries, rest[0])
+    break
+  case 'token':
+    console.log(JSON.stringify(Object.hasOwn(tokens, rest[0]) ? tokens[rest[0]] : { valid: false }))
+    break
+  case 'handover':
+    change(`handed over ${rest[0].slice('--order='.length)}: ${rest.at(-1)}`)
+    console.log(JSON.stringify({ handed_over: true, answer_within_hours: 24 }))
     break
   case 'refund': {
     const { order_id, amount } = JSON.parse(await text(process.stdin))

@@ -19,13 +19,16 @@ describe('lockstep tools', () => {
     const { code, out } = await runLockstep(['tools', 'refund-desk.yaml'], { cwd: examples })
     expect(code).toBe(0)
     expect(out.split('\n').slice(1)).toEqual([
-      'TOOL             RISK                         ORIGIN                                                                       PLAYBOOKS',
-      'open_ticket      write                        http POST https://helpdesk.example/api/customers/{args.customer_id}/tickets  -',
-      'lookup_customer  read                         exec node                                                                    refund-desk',
-      'lookup_order     read                         exec node                                                                    refund-desk',
-      'refund           irreversible (not declared)  exec node                                                                    refund-desk',
-      'notify_customer  write                        exec node                                                                    refund-desk',
-      '5 tools',
+      'TOOL              RISK                         ORIGIN                                                                       PLAYBOOKS',
+      'open_ticket       write                        http POST https://helpdesk.example/api/customers/{args.customer_id}/tickets  -',
+      'lookup_customer   read                         exec node                                                                    refund-desk',
+      'lookup_order      read                         exec node                                                                    refund-desk',
+      'get_order_status  read                         exec node                                                                    -',
+      'validate_token    read                         exec node                                                                    -',
+      'hand_over         write                        exec node                                                                    -',
+      'refund            irreversible (not declared)  exec node                                                                    refund-desk',
+      'notify_customer   write                        exec node                                                                    refund-desk',
+      '8 tools',
       '',
     ])
   })
