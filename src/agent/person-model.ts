@@ -1,46 +1,46 @@
-import { createInterface } from 'node:readline/promises'
-import type { Readable, Writable } from 'node:stream'
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
-import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { readCallLine } from '../tool/read-call-line.ts'
 import { answeringModel } from './answering-model.ts'
-
-/** Where a person is asked. */
-export interface PersonStreams {
-  readonly input: Readable
-  readonly output: Writable
-}
+import { openPersonTerminal, type PersonStreams, type PersonTerminal } from './person-terminal.ts'
+import { questionsOf } from './question/asked-questions.ts'
+import { askPerson } from './question/ask-person.ts'
+import { writeAnswers } from './question/write-answers.ts'
 
 const usage =
   'Type a call, such as lookup_order order_id=ORD-42, or your answer in quotation marks, such as "All done."'
 
 /** A model that is the person at the terminal: every question a model would get is put to them, so no key is needed. */
 export function createPersonModel(
-  streams: PersonStreams = { input: process.stdin, output: process.stdout },
+  person: PersonStreams | PersonTerminal = { input: process.stdin, output: process.stdout },
 ): LanguageModelV4 {
-  const lines = createInterface({ input: streams.input })[Symbol.asyncIterator]()
-  const write = (text: string) => streams.output.write(visible(text))
+  const terminal = 'readLine' in person ? person : openPersonTerminal(person)
   let calls = 0
   let asked = 0
   return answeringModel({ provider: 'person', modelId: 'me' }, async (options) => {
+    const questions = questionsOf(options.prompt)
+    if (questions !== null) {
+      const open = questions.asked.map(({ question }) => question)
+      const answers = await askPerson(open, questions.batch, terminal, options.abortSignal)
+      return { content: [{ type: 'text', text: writeAnswers(questions, answers) }] }
+    }
     const tools = (options.tools ?? []).map(describeTool).join(', ') || 'none'
     // Said once: who reads it before every line no longer sees what changes.
-    write(`\n${lastMessages(options)}\nTools: ${tools}\n${asked++ === 0 ? `${usage}\n` : ''}> `)
+    terminal.write(`\n${lastMessages(options)}\nTools: ${tools}\n${asked++ === 0 ? `${usage}\n` : ''}> `)
     for (;;) {
-      const { value, done } = await unlessAborted(lines.next(), options.abortSignal)
-      if (done === true) throw new LockstepError('usage', 'The input ended before the run did.')
-      const part = readAnswer(value.trim(), `me-${calls + 1}`)
+      const line = await terminal.readLine(options.abortSignal)
+      if (line === null) throw new LockstepError('usage', 'The input ended before the run did.')
+      const part = readAnswer(line.trim(), `me-${calls + 1}`)
       if (typeof part !== 'string') {
         calls++
         return { content: [part] }
       }
-      write(`${part}\n> `)
+      terminal.write(`${part}\n> `)
     }
   })
 }
@@ -85,20 +85,4 @@ function describeResult(output: LanguageModelV4ToolResultOutput): string {
     return `refused: ${String(value['message'])}`
   }
   return `${output.type.startsWith('error') ? 'error' : 'result'}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
-}
-
-/** A text as it may reach a terminal: what a tool said must not speak to it. */
-function visible(text: string): string {
-  return text.split('\n').map(escapeControl).join('\n')
-}
-
-/** A person may never answer, and a cancelled run does not wait for them. */
-function unlessAborted<Value>(waiting: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return waiting
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error)
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    waiting.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -5,8 +5,19 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { answeringModel } from './answering-model.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { questionsOf } from './question/asked-questions.ts'
+import {
+  answerByScript,
+  answerTurnFields,
+  hasAnswers,
+  questionExpectation,
+  unexpectedQuestions,
+} from './question/scripted-answers.ts'
+import { nameQuestion } from './question/wording.ts'
 
 const turnSchema = z.strictObject({
+  /** Answers to the questions of a program: `judge: true`, `extract: { order_id: ORD-42 }`, `write: …`, `match: [0]`. */
+  ...answerTurnFields,
   /** What the model says. */
   text: z.string().optional(),
   calls: z
@@ -29,12 +40,21 @@ const turnSchema = z.strictObject({
       tools: z.array(z.string()).optional(),
       contains: z.array(z.string()).optional(),
       lacks: z.array(z.string()).optional(),
+      ...questionExpectation,
     })
     .optional(),
   usage: z.strictObject({ prompt: z.int().min(0), completion: z.int().min(0) }).optional(),
 })
 
-const scriptSchema = z.strictObject({ turns: z.array(turnSchema).min(1) })
+const scriptSchema = z.strictObject({
+  turns: z
+    .array(
+      turnSchema.refine((turn) => !hasAnswers(turn) || (turn.text === undefined && turn.calls.length === 0), {
+        message: 'answers questions, so it has neither text nor calls',
+      }),
+    )
+    .min(1),
+})
 
 /** One turn of a scripted model, as it is written in YAML. */
 export type ScriptedTurn = z.input<typeof turnSchema>
@@ -93,14 +113,33 @@ export function scriptedModel(
   return answeringModel({ provider: 'scripted', modelId: 'scripted' }, async (options) => {
     const turn = await next(options)
     return {
-      content: contentOf(turn, at),
+      content: contentOf(turn, at, options, name),
       promptTokens: turn.usage?.prompt ?? 0,
       completionTokens: turn.usage?.completion ?? 0,
     }
   })
 }
 
-function contentOf(turn: Turn, number: number): LanguageModelV4Content[] {
+function contentOf(
+  turn: Turn,
+  number: number,
+  { prompt }: LanguageModelV4CallOptions,
+  name: string,
+): LanguageModelV4Content[] {
+  const place = `${name}, turn ${number}`
+  const questions = questionsOf(prompt)
+  if (questions !== null && turn.calls.length > 0) {
+    const asked = questions.asked.map(({ question }) => nameQuestion(question)).join(', ')
+    throw new LockstepError('script_mismatch', `${place}: it makes calls, and the model was asked ${asked}.`)
+  }
+  // A text answers whatever is asked, word for word: so a script can give answers that do not fit.
+  if (questions !== null && turn.text === undefined)
+    return [{ type: 'text', text: answerByScript(turn, questions, place) }]
+  if (questions === null && hasAnswers(turn))
+    throw new LockstepError(
+      'script_mismatch',
+      `${place}: it has answers, and the model was asked no question.`,
+    )
   const text: LanguageModelV4Content[] = turn.text === undefined ? [] : [{ type: 'text', text: turn.text }]
   const calls = turn.calls.map((call, index): LanguageModelV4Content => ({
     type: 'tool-call',
@@ -117,6 +156,7 @@ function check(turn: Turn, options: LanguageModelV4CallOptions, place: string): 
   const { tools, contains = [], lacks = [] } = turn.expect
   const offered = (options.tools ?? []).map(({ name }) => name).sort()
   const problems = [
+    ...unexpectedQuestions(turn.expect, questionsOf(options.prompt)),
     ...contains.filter((text) => !sent.includes(inJson(text))).map((text) => `was not sent "${text}"`),
     ...lacks.filter((text) => sent.includes(inJson(text))).map((text) => `was sent "${text}"`),
   ]

@@ -1,13 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import {
-  askQuestions,
-  type AnsweredRequest,
-  type AskOptions,
-} from '../../src/agent/question/ask-questions.ts'
+import type { AnsweredRequest, AskOptions } from '../../src/agent/question/ask-questions.ts'
 import type { TextPiece } from '../../src/agent/question/text-stream.ts'
 import { resolveModel } from '../../src/agent/resolve-model.ts'
 import type { Question, QuestionBatch } from '../../src/run/program/question.ts'
 import type { Json } from '../../src/shared/json.ts'
+import { askBatch, batchOf, extract, judge, match, write } from './ask-batch.ts'
 import { startModelServer, type Fault, type ServedTurn } from './model-server.ts'
 
 // The wait between two attempts, which would be seconds.
@@ -18,31 +15,6 @@ vi.mock('node:timers/promises', async (original) => {
 })
 
 const models = ['openai:gpt-4o', 'anthropic:claude-sonnet-4-5', 'openai-compatible:llama'] as const
-
-const judge: Question = { id: 'Main/1', kind: 'judge', text: 'the order is late' }
-const extract: Question = {
-  id: 'Main/2',
-  kind: 'extract',
-  instruction: 'the order',
-  slots: [
-    { name: 'order', type: 'int' },
-    { name: 'email', type: 'str' },
-  ],
-}
-const write: Question = { id: 'Main/3', kind: 'write', instruction: 'Apologise for the delay' }
-const match: Question = { id: 'Main/4', kind: 'match', triggers: ['the user cancels', 'the user is angry'] }
-
-function batchOf(...questions: Question[]): QuestionBatch {
-  return {
-    id: 'b1',
-    questions,
-    agent: 'You are the order desk.',
-    playbook: 'Looks after orders.',
-    notes: ['Be brief.'],
-    variables: { order: { id: 42 } },
-    conversation: [{ by: 'person', text: 'Where is 42?' }],
-  }
-}
 
 let server: Awaited<ReturnType<typeof startModelServer>> | null = null
 
@@ -62,14 +34,7 @@ async function serve(...turns: ServedTurn[]) {
 }
 
 async function ask(model: string, batch: QuestionBatch, options: Partial<AskOptions> = {}) {
-  return await askQuestions(batch, {
-    model: await resolveModel(model),
-    maxRetries: 2,
-    maxTokens: null,
-    signal: new AbortController().signal,
-    onText: null,
-    ...options,
-  })
+  return await askBatch(options.model ?? (await resolveModel(model)), batch, options)
 }
 
 const json = (value: Json): ServedTurn => ({ text: JSON.stringify(value) })

@@ -104,7 +104,7 @@ function pick(given: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /** Whether every whole number is one that a double holds exactly: a longer one was changed by reading it. */
-function isExact(value: Json): boolean {
+export function isExact(value: Json): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
   if (typeof value !== 'object' || value === null) return true
   return Object.values(value).every(isExact)
