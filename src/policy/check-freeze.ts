@@ -44,10 +44,10 @@ function checkWindow(
     report('missing_key', path, `${owner} needs \`weekly\`, or \`from\` and \`to\``)
     return null
   }
-  const window = weekly === undefined ? readOnce(from!, to!) : readWeekly(weekly)
-  if ('kind' in window) return window
-  const at = [...path, ...(weekly === undefined ? [] : ['weekly']), window.key]
-  report('value_not_allowed', at, `${wording.place(at)} ${window.problem}`)
+  const period = weekly === undefined ? readOnce(from!, to!) : readWeekly(weekly)
+  if ('kind' in period) return period
+  const at = [...path, ...(weekly === undefined ? [] : ['weekly']), period.key]
+  report('value_not_allowed', at, `${wording.place(at)} ${period.problem}`)
   return null
 }
 

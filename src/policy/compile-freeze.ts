@@ -3,17 +3,17 @@ import type { PolicyRule } from './policy-rule.ts'
 import type { FreezeFile } from './policy-schema.ts'
 import { isWithin, readOnce, readWeekly, type TimeWindow } from './time-window.ts'
 
-/** The window of a freeze that has been checked. */
+/** The period of a freeze that has been checked. */
 export function windowOf(entry: FreezeFile): TimeWindow {
-  const window =
+  const period =
     entry.weekly === undefined ? readOnce(entry.from ?? '', entry.to ?? '') : readWeekly(entry.weekly)
-  invariant('kind' in window, 'unchecked window')
-  return window
+  invariant('kind' in period, 'unchecked period')
+  return period
 }
 
-/** How a freeze speaks: while its window lasts. */
+/** How a freeze speaks: while its period lasts. */
 export function compileFreeze(entry: FreezeFile): Pick<PolicyRule, 'speak' | 'silence'> {
-  const window = windowOf(entry)
+  const period = windowOf(entry)
   const described = describeWindow(entry)
   const said = {
     verdict: entry.then === 'block' ? 'deny' : 'needs_approval',
@@ -21,7 +21,7 @@ export function compileFreeze(entry: FreezeFile): Pick<PolicyRule, 'speak' | 'si
     reason: entry.message ?? `frozen ${described}`,
   } as const
   return {
-    speak: ({ facts }) => (isWithin(window, facts.now) ? said : null),
+    speak: ({ facts }) => (isWithin(period, facts.now) ? said : null),
     silence: () => `it is not the time: ${described}`,
   }
 }

@@ -4,7 +4,13 @@ import { decide } from './decide.ts'
 import { parsePolicy } from './parse-policy.ts'
 import type { PolicyFacts, PolicyRequest } from './policy-request.ts'
 
-const request: PolicyRequest = { tool: 'k8s.drain_node', args: { node: 'a' }, step: 'drain', risk: 'write', target: 'a' }
+const request: PolicyRequest = {
+  tool: 'k8s.drain_node',
+  args: { node: 'a' },
+  step: 'drain',
+  risk: 'write',
+  target: 'a',
+}
 const facts: PolicyFacts = {
   now: 0,
   principal: { id: 'ann', kind: 'local', roles: ['SRE'] },
@@ -25,12 +31,21 @@ function policy(text: string) {
 
 describe('decide', () => {
   it('asks for approval of what is irreversible where there is no policy (D3)', () => {
-    expect(decide([], request, facts)).toMatchObject({ verdict: 'allow', code: 'policy_allowed', rule: null, policy: null })
+    expect(decide([], request, facts)).toMatchObject({
+      verdict: 'allow',
+      code: 'policy_allowed',
+      rule: null,
+      policy: null,
+    })
     expect(decide([], { ...request, risk: null }, facts)).toMatchObject({
       verdict: 'needs_approval',
       code: 'policy_risk',
       rule: 'risk.irreversible',
-      policy: { id: 'lockstep.defaults', version: '1', digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+      policy: {
+        id: 'lockstep.defaults',
+        version: '1',
+        digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      },
       approval: [{ roles: [], count: 1, expiresAfterSeconds: 3600, identity: ['local', 'apikey', 'oidc'] }],
     })
   })
@@ -44,11 +59,14 @@ describe('decide', () => {
   })
 
   it('denies with a reason whatever the arguments are (D2)', () => {
-    const hostile = new Proxy({}, {
-      get() {
-        throw new Error('no')
+    const hostile = new Proxy(
+      {},
+      {
+        get() {
+          throw new Error('no')
+        },
       },
-    })
+    )
     for (const bad of [undefined, null, 1, 'x', [], {}, hostile, () => 1]) {
       expect(decide([], bad as never, facts)).toMatchObject({ verdict: 'deny', code: 'policy_error' })
       expect(decide([], request, bad as never)).toMatchObject({ verdict: 'deny', code: 'policy_error' })
@@ -72,7 +90,11 @@ describe('decide', () => {
     ['a reason that is no text', {}, { breakGlass: {} }],
     ['a past without its questions', {}, { past: { tally: () => undefined } }],
   ])('denies %s (D2)', (_, wrongRequest, wrongFacts) => {
-    const decision = decide([], { ...request, ...wrongRequest } as never, { ...facts, ...wrongFacts } as never)
+    const decision = decide(
+      [],
+      { ...request, ...wrongRequest } as never,
+      { ...facts, ...wrongFacts } as never,
+    )
     expect(decision).toMatchObject({ verdict: 'deny', code: 'policy_error', matched: [] })
     expect(decision.reason).toMatch(/^the call cannot be judged: ./)
   })

@@ -5,14 +5,14 @@ import type { PolicyCode } from './policy-code.ts'
 export type PolicyVerdict = 'allow' | 'needs_approval' | 'deny'
 
 /** Which policy, exactly: the digest covers its whole content. */
-export interface PolicyRef {
+export type PolicyRef = {
   readonly id: string
   readonly version: string
   readonly digest: string
 }
 
 /** What an approval takes. A decision may hold several: each must be met, and one person may serve more than one. */
-export interface ApprovalDemand {
+export type ApprovalDemand = {
   readonly policy: string
   readonly rule: string
   /** An approver has one of these roles; empty means any. */
@@ -26,7 +26,7 @@ export interface ApprovalDemand {
 }
 
 /** One rule that spoke. */
-export interface Finding {
+export type Finding = {
   readonly policy: string
   readonly rule: string
   readonly verdict: PolicyVerdict
@@ -35,7 +35,7 @@ export interface Finding {
 }
 
 /** What policies say to one call: plain data, the same for the same policies, request and facts. */
-export interface PolicyDecision {
+export type PolicyDecision = {
   readonly verdict: PolicyVerdict
   readonly code: PolicyCode
   /** The rule that decided; null where none spoke. */

@@ -71,8 +71,8 @@ export function describeExplanation({ decision, rules, breakGlass }: Explanation
     ...approval.map((demand) => {
       const who = demand.roles.length === 0 ? 'anybody' : demand.roles.join(' or ')
       const named = demand.approvers.length === 0 ? '' : ` among ${demand.approvers.join(', ')}`
-      const self = demand.allowSelfApproval ? 'the asker included' : 'but the asker'
-      return `  to approve: ${demand.count} × ${who}${named}, ${self}, within ${demand.expiresAfterSeconds} s, identified by ${demand.identity.join(', ')}`
+      const asker = demand.allowSelfApproval ? 'the asker included' : 'but the asker'
+      return `  to approve: ${demand.count} × ${who}${named}, ${asker}, within ${demand.expiresAfterSeconds} s, identified by ${demand.identity.join(', ')}`
     }),
     ...(breakGlass === null ? [] : [breakGlass]),
     ...(spoke.length === 0 ? [] : ['These rules spoke:', ...spoke.map(line)]),

@@ -98,6 +98,7 @@ const freezeSchema = z.strictObject(
     weekly: weeklySchema.optional().describe('A window that comes back every week.'),
     from: text.optional().describe('When a single window begins: 2026-12-20T00:00:00Z.'),
     to: text.optional().describe('When a single window ends.'),
+    // oxlint-disable-next-line unicorn/no-thenable -- the word of policy files, never a function
     then: strictEffect.default('block').describe('What becomes of calls inside the window.'),
   },
   { error: mustBeMapping },
@@ -113,8 +114,15 @@ const limitSchema = z.strictObject(
       .enum(['tenant', 'principal', 'run'], { error: 'must be tenant, principal or run' })
       .default('tenant')
       .describe('Whose calls are counted together.'),
+    // oxlint-disable-next-line unicorn/no-thenable -- the word of policy files, never a function
     then: strictEffect.default('block').describe('What becomes of a call beyond the limit.'),
   },
+  { error: mustBeMapping },
+)
+
+const preconditionSchema = z.strictObject(
+  // oxlint-disable-next-line unicorn/no-thenable -- the word of policy files, never a function
+  { ...scope, then: effect.describe('What becomes of calls it is about.') },
   { error: mustBeMapping },
 )
 
@@ -164,7 +172,7 @@ export const policySchema = z
         .boolean({ error: 'must be true or false' })
         .default(false)
         .describe('Whether whoever asked for the call may approve it.'),
-      preconditions: list(z.strictObject({ ...scope, then: effect }, { error: mustBeMapping })).describe(
+      preconditions: list(preconditionSchema).describe(
         'What becomes of a call; the first that matches speaks.',
       ),
       rules: list(

@@ -8,15 +8,18 @@ const singular: Readonly<Record<string, string>> = {
   approvals: 'approval',
   freeze: 'freeze',
   limits: 'limit',
+  cases: 'case',
 }
 
 /** Names keys and places of a policy in messages. */
 export class PolicyWording extends Wording {
   readonly #root: Json
+  readonly #whole: string
 
-  constructor(root: Json) {
+  constructor(root: Json, whole = 'the policy') {
     super(root, 'file')
     this.#root = root
+    this.#whole = whole
   }
 
   override place(path: DocumentPath): string {
@@ -31,8 +34,9 @@ export class PolicyWording extends Wording {
 
   override owner(path: DocumentPath): string {
     const entry = entryOf(path)
-    if (entry === null) return 'the policy'
-    const id = member(member(member(this.#root, entry.list), entry.index), 'id')
+    if (entry === null) return this.#whole
+    const item = member(member(this.#root, entry.list), entry.index)
+    const id = member(item, entry.list === 'cases' ? 'name' : 'id')
     const named = typeof id === 'string' && id !== ''
     return `${singular[entry.list]} ${named ? `\`${clip(id)}\`` : entry.index + 1}`
   }

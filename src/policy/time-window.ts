@@ -1,7 +1,7 @@
 import type { WeeklyFile } from './policy-schema.ts'
 import { readInstant, readOffset } from './read-instant.ts'
 
-/** A window in time: one stretch, or stretches of every week in minutes since Monday 00:00 UTC. The end is exclusive. */
+/** A period in time: one stretch, or stretches of every week in minutes since Monday 00:00 UTC. The end is exclusive. */
 export type TimeWindow =
   | { readonly kind: 'once'; readonly from: number; readonly to: number }
   | { readonly kind: 'weekly'; readonly stretches: readonly Stretch[] }
@@ -14,7 +14,7 @@ interface Stretch {
 const week = 7 * 1440
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
-/** The window of two times, or what is wrong with which of them. */
+/** The period of two times, or what is wrong with which of them. */
 export function readOnce(
   from: string,
   to: string,
@@ -27,7 +27,7 @@ export function readOnce(
   return end > start ? { kind: 'once', from: start, to: end } : { key: 'to', problem: 'must be after `from`' }
 }
 
-/** The window of every week, or what is wrong with which part. */
+/** The period of every week, or what is wrong with which part. */
 export function readWeekly({
   from,
   to,
@@ -53,12 +53,12 @@ export function readWeekly({
   }
 }
 
-/** Says whether the time lies in the window. */
-export function isWithin(window: TimeWindow, now: number): boolean {
-  if (window.kind === 'once') return now >= window.from && now < window.to
+/** Says whether the time lies in the period. */
+export function isWithin(period: TimeWindow, now: number): boolean {
+  if (period.kind === 'once') return now >= period.from && now < period.to
   // 1970 began on a Thursday.
   const minute = modulo(Math.floor(now / 60_000) + 3 * 1440, week)
-  return window.stretches.some(({ start, length }) => modulo(minute - start, week) < length)
+  return period.stretches.some(({ start, length }) => modulo(minute - start, week) < length)
 }
 
 /** Says whether two windows of one kind share a time; windows of different kinds are not compared. */
