@@ -57,6 +57,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./tools-command.ts')).toolsCommand,
   },
   {
+    name: 'policy',
+    summary: 'Check policies, test them with cases, explain what they say to a call',
+    load: async () => (await import('./policy-command.ts')).policyCommand,
+  },
+  {
     name: 'mcp',
     summary: 'Hold any agent to a playbook, between its MCP client and MCP servers',
     load: async () => (await import('./mcp-command.ts')).mcpCommand,
