@@ -95,7 +95,7 @@ describe.each(models)('questions to %s over HTTP', (model) => {
     const given = { q1: { slot_1: 'L', items: [1, 'b'], extra: { a: null }, slot_4: { b: 2 } } }
     // Claude is given such a shape as a tool.
     const turn = model.startsWith('anthropic') ? { calls: [{ tool: 'json', arguments: given }] } : json(given)
-    await serve(turn)
+    const { asked } = await serve(turn)
     const { answers: got } = await ask(model, batchOf(open))
     const values = (got['x'] as { values: Record<string, Json> }).values
     expect(Object.entries(values)).toEqual([
@@ -104,6 +104,8 @@ describe.each(models)('questions to %s over HTTP', (model) => {
       ['extra', { a: null }],
       ['__proto__', { b: 2 }],
     ])
+    // The service took the shape as it was.
+    expect(asked).toHaveLength(1)
   })
 
   test('with more values than a service holds a model to are answered all the same', async () => {
@@ -242,6 +244,7 @@ describe.each(models)('questions to %s over HTTP', (model) => {
     const from = pieces.findIndex(({ anew }) => anew)
     expect(from).toBeGreaterThan(0)
     expect(joined(pieces.slice(from))).toBe(text)
+    expect(pieces.length - from).toBeGreaterThan(5)
     expect(pieces.filter(({ anew }) => anew)).toHaveLength(1)
   })
 
