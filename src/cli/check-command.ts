@@ -4,6 +4,7 @@ import { type DiagnosticFormat, diagnosticFormats, renderDiagnostic } from '../d
 import type { SourceDocument } from '../document/source-document.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
+import { looksLikePolicy } from '../policy/looks-like-policy.ts'
 import { isJsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { dispatchersOf } from '../source/config-dispatchers.ts'
@@ -122,6 +123,8 @@ function checkFile(
 
 /** A file that could not be read as a document is judged by its text, so that a broken playbook is not passed over. */
 function looksLikePlaybook(document: SourceDocument): boolean {
+  // A policy has an `id` too; `lockstep policy check` judges it.
+  if (looksLikePolicy(document)) return false
   const value = document.value()
   if (value === undefined)
     return (
