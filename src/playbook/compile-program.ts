@@ -84,7 +84,8 @@ export function compileProgram(program: Program): CompiledProgram {
   const addBlock = (id: string, list: readonly Step[]): void => {
     blocks.set(id, { id, steps: list })
     for (const step of list) {
-      steps.set(step.id, step)
+      // The bullets of an `if` are its branches; it has none of its own.
+      if (step.kind !== 'if') steps.set(step.id, step)
       if (step.kind === 'loop' || step.kind === 'each') addBlock(step.id, step.steps)
       if (step.kind !== 'if') continue
       for (const arm of step.arms) {

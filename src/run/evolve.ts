@@ -114,9 +114,6 @@ export function evolve(state: RunState, event: RunEvent): RunState {
     case 'step.entered':
       enter(state, positionOf(state, event.step), event.at)
       break
-    case 'branch.taken':
-      enter(state, positionOf(state, event.arm), event.at)
-      break
     case 'iteration.started':
       state.iterations = event.number
       break

@@ -13,9 +13,17 @@ type WithoutPlace<Body> = Body extends unknown
   ? Omit<Body, 'id' | 'text' | 'line'> & { text?: string; line?: number }
   : never
 
+type WithDraftSteps<Body> = Omit<Body, 'id' | 'text' | 'line' | 'steps'> & {
+  text?: string
+  line?: number
+  steps: readonly DraftStep[]
+}
+
 /** A step without its place, which numbering gives it. */
 export type DraftStep =
-  | WithoutPlace<Exclude<Step, { kind: 'if' }>>
+  | WithoutPlace<Exclude<Step, { kind: 'if' | 'loop' | 'each' }>>
+  | WithDraftSteps<Extract<Step, { kind: 'loop' }>>
+  | WithDraftSteps<Extract<Step, { kind: 'each' }>>
   | { kind: 'if'; arms: readonly DraftArm[] }
 
 /** A branch without its place. */
@@ -117,6 +125,6 @@ function numbered(drafts: readonly DraftStep[], prefix: string, lines: { next: n
     const id = `${prefix}${++number}`
     const placed = { text: draft.kind, line: lines.next++, ...draft, id }
     if (draft.kind !== 'loop' && draft.kind !== 'each') return placed as Step
-    return { ...placed, steps: numbered(draft.steps as readonly never[], `${id}.`, lines) } as Step
+    return { ...placed, steps: numbered(draft.steps, `${id}.`, lines) } as unknown as Step
   })
 }

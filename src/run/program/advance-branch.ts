@@ -5,7 +5,7 @@ import { askQuestions, judgeQuestion, type Asking } from './ask-questions.ts'
 import { compute } from './compute.ts'
 import { setVariable, shown, typeProblem, type ProgramContext } from './context.ts'
 import { rememberedJudgement } from './judgement.ts'
-import { completeStep, failStep } from './end-step.ts'
+import { closeSteps, completeStep, failStep } from './end-step.ts'
 import type { Cursor, Frame } from './program-state.ts'
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
@@ -43,14 +43,18 @@ function laterJudgements(context: ProgramContext, frame: Frame, arms: readonly A
 export function advanceIf(context: ProgramContext, frame: Frame, step: StepOf<'if'>): readonly RunEvent[] {
   const { at } = context
   const arm: Arm | undefined = step.arms[frame.arm]
-  if (arm === undefined) return [completeStep(context, step.id)]
+  if (arm === undefined) return [{ type: 'branch.ended', at, step: step.id }]
+  if (frame.at !== arm.id) return [{ type: 'step.entered', at, step: arm.id }]
   if (arm.condition === null) return [{ type: 'branch.taken', at, step: step.id, arm: arm.id }]
   const later = laterJudgements(context, frame, step.arms.slice(frame.arm + 1))
   const judged = judgeCondition(context, frame, arm.id, arm.condition, arm.id, later)
   if ('events' in judged) return judged.events
-  if ('error' in judged) return [failStep(context, step.id, judged.error)]
-  const type = judged.holds ? 'branch.taken' : 'branch.passed'
-  return [{ type, at, step: step.id, arm: arm.id }]
+  if ('error' in judged) return [failStep(context, arm.id, judged.error)]
+  if (judged.holds) return [{ type: 'branch.taken', at, step: step.id, arm: arm.id }]
+  return [
+    { type: 'step.skipped', at, step: arm.id, by: 'condition', reason: 'its condition does not hold' },
+    { type: 'branch.passed', at, step: step.id, arm: arm.id },
+  ]
 }
 
 /** Begins the next turn of a loop, or ends it. */
@@ -136,8 +140,12 @@ export function endBlock(context: ProgramContext, frame: Frame): readonly RunEve
   const cursor = frame.cursors.at(-1)!
   const owner = context.compiled.steps.get(cursor.block)
   if (owner === undefined) return returnFrom(context, frame, null)
-  if (!('kind' in owner))
-    return [completeStep(context, owner.id), completeStep(context, ifOf(context, frame).id)]
+  if (!('kind' in owner)) {
+    return [
+      completeStep(context, owner.id),
+      { type: 'branch.ended', at: context.at, step: ifOf(context, frame).id },
+    ]
+  }
   if (owner.kind === 'loop') return advanceLoop(context, frame, owner)
   return owner.kind === 'each' ? advanceEach(context, frame, owner) : []
 }
@@ -151,7 +159,7 @@ function ifOf(context: ProgramContext, frame: Frame): Step {
 export function breakLoop(context: ProgramContext, frame: Frame, step: Step): readonly RunEvent[] {
   const loop = innermostLoop(context, frame)
   if (loop === null) return [failStep(context, step.id, 'there is no loop to leave')]
-  return [completeStep(context, step.id), completeStep(context, loop)]
+  return closeSteps(context, frame, loop)
 }
 
 /** Goes on with the next turn of the innermost loop. */

@@ -55,7 +55,7 @@ export function advanceProgram(state: RunState, now: number): readonly RunEvent[
   invariant(block !== undefined, `no block ${cursor.block}`)
   const step: Step | undefined = block.steps[cursor.index]
   if (step === undefined) return endBlock(context, frame)
-  if (frame.at !== step.id) return [{ type: 'step.entered', at, step: step.id }]
+  if (frame.at !== step.id && step.kind !== 'if') return [{ type: 'step.entered', at, step: step.id }]
   return advanceStep(context, frame, step)
 }
 

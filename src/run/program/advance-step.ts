@@ -7,7 +7,7 @@ import { returnFrom } from './begin-playbook.ts'
 import { askQuestions, extractQuestion, followingQuestions } from './ask-questions.ts'
 import { compute } from './compute.ts'
 import { lookupIn, shown, typeProblem, type ProgramContext } from './context.ts'
-import { completeStep, failStep, putAll } from './end-step.ts'
+import { closeSteps, completeStep, failStep, putAll } from './end-step.ts'
 import type { Frame } from './program-state.ts'
 
 type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
@@ -43,7 +43,7 @@ export function advanceStep(context: ProgramContext, frame: Frame, step: Step): 
     case 'act':
       return advanceAct(context, frame, step)
     case 'end':
-      return [completeStep(context, step.id), { type: 'program.ending', at: context.at }]
+      return endProgram(context)
   }
 }
 
@@ -67,6 +67,15 @@ function advanceExtract(context: ProgramContext, frame: Frame, step: StepOf<'ext
   }
   const values = known ?? (answer?.kind === 'extract' ? answer.values : {})
   return putExtracted(context, frame, step.id, step.targets, values)
+}
+
+/** Every playbook that runs returns, the innermost first, so that no call is left open. */
+function endProgram(context: ProgramContext): readonly RunEvent[] {
+  const frames = context.program.frames.toReversed()
+  return [
+    ...frames.flatMap((frame) => [...closeSteps(context, frame), ...returnFrom(context, frame, null)]),
+    { type: 'program.ending', at: context.at },
+  ]
 }
 
 /** Members of a value that is known need no one who understands language. */
@@ -118,7 +127,8 @@ function returnValue(context: ProgramContext, frame: Frame, step: string, value:
   const { returns } = context.compiled.procedures.get(frame.procedure)!
   const problem = returns === null ? null : typeProblem(returns, value)
   if (problem !== null) return [failStep(context, step, `the playbook returns ${returns}, and ${problem}`)]
-  return [completeStep(context, step, shown(value)), ...returnFrom(context, frame, value)]
+  const [, ...around] = closeSteps(context, frame)
+  return [completeStep(context, step, shown(value)), ...around, ...returnFrom(context, frame, value)]
 }
 
 function advanceAct(context: ProgramContext, frame: Frame, step: StepOf<'act'>): readonly RunEvent[] {

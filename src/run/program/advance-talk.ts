@@ -121,7 +121,10 @@ function considerReply(
 ): readonly RunEvent[] {
   const { program, at } = context
   const handled: RunEvent = { type: 'message.handled', at, step: step.id }
-  const plain = step.targets.length === 0 ? null : plainAnswer(step.targets, reply)
+  const plain =
+    step.targets.length === 0
+      ? null
+      : plainAnswer(step.targets, reply, messageTriggers(context).length > 0 ? 'open' : 'value')
   if (plain !== null) return [...putKnown(context, frame, step.targets, plain), handled]
   const answer = program.answers[step.id]
   const open = openQuestions(context, frame, step)

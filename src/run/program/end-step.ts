@@ -30,3 +30,11 @@ export function putAll(
     completeStep(context, step),
   ]
 }
+
+/** The events that end everything a playbook has begun, from the inside out, up to and including one bullet; all of it without one. */
+export function closeSteps(context: ProgramContext, frame: Frame, upTo: string | null = null): RunEvent[] {
+  const owners = frame.cursors.map(({ block }) => block).filter((block) => context.compiled.steps.has(block))
+  const open = [...owners, ...(frame.at === null || owners.includes(frame.at) ? [] : [frame.at])].toReversed()
+  const last = upTo === null ? open.length : open.indexOf(upTo) + 1
+  return open.slice(0, last).map((step) => completeStep(context, step))
+}

@@ -9,7 +9,7 @@ import type { RunState } from '../state.ts'
 import { describing, futureFrame } from './begin-playbook.ts'
 import { contextOf, topFrame, type ProgramContext } from './context.ts'
 import type { ProgramEvent } from './program-event.ts'
-import type { Cursor, Frame, ProgramState } from './program-state.ts'
+import { isDueCall, type Cursor, type Frame, type ProgramState } from './program-state.ts'
 
 type OfType<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
 
@@ -37,6 +37,8 @@ export function evolveProgram(state: RunState, event: RunEvent): void {
       return passBranch(context, event.arm)
     case 'branch.taken':
       return takeBranch(context, event.arm)
+    case 'branch.ended':
+      return endBranches(context, event.step)
     case 'loop.turned':
       return turnLoop(context, event)
     case 'loop.continued':
@@ -56,7 +58,7 @@ export function evolveProgram(state: RunState, event: RunEvent): void {
       topFrame(context).followed.shift()
       return
     case 'tool.denied':
-      if (program.pending?.kind === 'call' && program.pending.callId === event.callId)
+      if (program.pending?.kind === 'call' && isDueCall(program.pending, event))
         program.pending.problem = event.message
       return
     case 'tool.settled':
@@ -108,6 +110,7 @@ const programTypes: ReadonlySet<string> = new Set<ProgramEvent['type']>([
   'step.entered',
   'branch.taken',
   'branch.passed',
+  'branch.ended',
   'loop.turned',
   'loop.continued',
   'variable.set',
@@ -161,7 +164,8 @@ function leave(context: ProgramContext, event: OfType<'playbook.returned' | 'pla
   const { program } = context
   const frame = program.frames.pop()
   invariant(frame?.id === event.frame, 'only the playbook that runs can end')
-  dropAnswers(program, () => true)
+  const asking = program.frames.at(-1)?.at ?? null
+  dropAnswers(program, (id) => asking === null || !belongsTo(id, asking))
   const value = event.type === 'playbook.returned' ? event.value : null
   if (event.type === 'playbook.failed') {
     program.failure = { error: event.error, target: frame.procedure }
@@ -187,7 +191,6 @@ function enterStep({ program, compiled, state }: ProgramContext, step: string): 
   const frame = program.frames.at(-1)!
   frame.at = step
   noteVisit(state, frame, step)
-  frame.arm = 0
   frame.asked = 0
   frame.reply = null
   frame.heard = false
@@ -222,13 +225,18 @@ function completeStep(context: ProgramContext, step: string, result: string | nu
     frame.at = null
     return startComputation(frame)
   }
-  while (frame.cursors.length > 0) {
-    const cursor = frame.cursors.at(-1)!
-    if (compiled.blocks.get(cursor.block)!.steps[cursor.index]?.id === step) break
-    frame.cursors.pop()
-  }
+  leaveBlocks(compiled, frame, step)
   if (done.kind === 'act' && result !== null) frame.last = result
   nextStep(frame)
+}
+
+/** Leaves the blocks inside a bullet. */
+function leaveBlocks({ blocks }: ProgramContext['compiled'], frame: Frame, step: string): void {
+  while (frame.cursors.length > 0) {
+    const cursor = frame.cursors.at(-1)!
+    if (blocks.get(cursor.block)!.steps[cursor.index]?.id === step) return
+    frame.cursors.pop()
+  }
 }
 
 function nextStep(frame: Frame): void {
@@ -237,6 +245,7 @@ function nextStep(frame: Frame): void {
   frame.at = null
   frame.reply = null
   frame.calling = null
+  frame.arm = 0
   startComputation(frame)
 }
 
@@ -248,16 +257,23 @@ function failStep({ program }: ProgramContext, event: OfType<'step.failed'>): vo
   program.pending = null
 }
 
+function endBranches({ program, compiled }: ProgramContext, step: string): void {
+  const frame = program.frames.at(-1)!
+  leaveBlocks(compiled, frame, step)
+  nextStep(frame)
+}
+
 function passBranch({ program }: ProgramContext, arm: string): void {
   const frame = program.frames.at(-1)!
+  delete frame.visits[arm]
   dropAnswers(program, (id) => id === arm)
   frame.arm++
   startComputation(frame)
 }
 
-function takeBranch({ program, state }: ProgramContext, arm: string): void {
+function takeBranch({ program }: ProgramContext, arm: string): void {
   const frame = program.frames.at(-1)!
-  noteVisit(state, frame, arm)
+  frame.arm = 0
   dropAnswers(program, () => true)
   frame.cursors.push(newCursor(arm))
   frame.at = null

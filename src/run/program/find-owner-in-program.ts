@@ -2,8 +2,8 @@ import type { DenialCode } from '../denial-code.ts'
 import type { Owner } from '../find-owner.ts'
 import type { RunRequest } from '../request.ts'
 import type { RunState } from '../state.ts'
-import { canonicalJson } from '../../shared/canonical-json.ts'
 import { contextOf } from './context.ts'
+import { isDueCall } from './program-state.ts'
 import { triggersOn } from './trigger.ts'
 
 /**
@@ -21,12 +21,7 @@ export function findOwnerInProgram(
   }
   if (request.step !== undefined) return owner(request.step)
   if (pending?.kind === 'call') {
-    const { callId, tool, args } = pending
-    const same =
-      request.callId === callId &&
-      request.tool === tool &&
-      canonicalJson(request.args ?? {}) === canonicalJson(args)
-    return same ? owner(pending.step) : 'out_of_sequence'
+    return isDueCall(pending, request) ? owner(pending.step) : 'out_of_sequence'
   }
   if (pending?.kind !== 'act') return 'out_of_sequence'
   // A playbook that comes before the call cannot run in the middle of a model's work, so only a bullet of its own may make it.

@@ -24,6 +24,8 @@ export type ProgramEvent =
   /** A branch was looked at: it is taken, or the next one is looked at. */
   | { readonly type: 'branch.taken'; readonly step: string; readonly arm: string }
   | { readonly type: 'branch.passed'; readonly step: string; readonly arm: string }
+  /** The branches are done with. */
+  | { readonly type: 'branch.ended'; readonly step: string }
   | {
       readonly type: 'loop.turned'
       readonly step: string

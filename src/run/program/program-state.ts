@@ -6,6 +6,7 @@
  * M2  The innermost frame runs; those below it wait for it. Within a frame the innermost cursor says which bullet is next.
  * M3  While something is pending, nothing else of the program moves but triggers that time or a person sets off.
  */
+import { canonicalJson } from '../../shared/canonical-json.ts'
 import type { Json, JsonObject } from '../../shared/json.ts'
 import type { Answer, Question, Utterance } from './question.ts'
 
@@ -149,4 +150,13 @@ export function createProgramState(agents: Iterable<string>): ProgramState {
     visited: {},
     counters: { frames: 0, steps: 0, calls: 0, questions: 0, writes: 0, spoken: 0 },
   }
+}
+
+/** Whether a call is the one that the program is about to make, to the letter. */
+export function isDueCall(
+  due: Extract<Pending, { kind: 'call' }>,
+  call: { readonly callId: string | null; readonly tool: string; readonly args: JsonObject | null },
+): boolean {
+  if (call.callId !== due.callId || call.tool !== due.tool) return false
+  return canonicalJson(call.args ?? {}) === canonicalJson(due.args)
 }
