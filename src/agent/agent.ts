@@ -157,7 +157,7 @@ export class Agent {
     trouble: RunSetup['trouble'],
     onEvent: ((event: AgentEvent) => void) | null,
   ): Promise<void> {
-    const writing = record.write(events)
+    const writing = record.write(events, this.#tools)
     for (const event of events) {
       onEvent?.(event)
       if (isStepEvent(event)) runOnStep(this.hooks, event, (reason) => (trouble.reason ??= reason))

@@ -55,7 +55,7 @@ export class GatewayRun {
       tools: setup.tools.bound.registry,
       onEvents: (events: readonly RunEvent[]) => {
         this.observation.hear(events)
-        return setup.record.write(events)
+        return setup.record.write(events, setup.tools.bound.registry)
       },
     }
     if (setup.events === null) {

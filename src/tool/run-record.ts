@@ -1,6 +1,9 @@
 import { makeEntries } from '../journal/check-append.ts'
 import type { AppendOptions, Journal, JournalEntry, JournalFact } from '../journal/journal.ts'
+import type { LazyAppend } from '../journal/lazy-append.ts'
 import type { Json } from '../shared/json.ts'
+import { maySyncLater } from './may-sync-later.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 
 /** What a record takes: a run's own events, and what a shell adds to them. */
 export interface RecordedEvent {
@@ -34,11 +37,15 @@ export class RunRecord {
     return [...this.#entries]
   }
 
-  /** Appends in the order of the calls; the promise is kept when it is written, and fails if it could not be. */
-  write(events: readonly RecordedEvent[]): Promise<void> {
+  /**
+   * Appends in the order of the calls; the promise is kept when it is written, and fails if it could not be. Given the run's tools, it
+   * does not wait until facts are safe on which nothing outside the run depends.
+   */
+  write(events: readonly RecordedEvent[], tools: ToolRegistry | null = null): Promise<void> {
     const facts = events.map(toFact)
+    const lazy = maySyncLater(events, tools)
     this.#queue = this.#queue.then(async () => {
-      const options = { ...this.#author, expectedSeq: this.#entries.length }
+      const options: AppendOptions & LazyAppend = { ...this.#author, expectedSeq: this.#entries.length, lazy }
       const added =
         (await this.#journal?.append(this.run, facts, options)) ??
         makeEntries(this.run, facts, options, options.expectedSeq)

@@ -81,6 +81,8 @@ export class Desk {
       .filter((file) => file.endsWith('.jsonl'))
       .flatMap((file) =>
         readFileSync(join(runs, file), 'utf8')
+          // A file that is still written to ends in zero bytes.
+          .replace(/\0[^]*/, '')
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line) as Desk['record'][number]),

@@ -12,7 +12,7 @@
  *     for, and neither was anything after it. The next writer removes it.
  * F4  After a sync that failed nobody knows what is on the disk: nothing more is written through this handle.
  */
-import { constants, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs'
+import { constants, fdatasyncSync, ftruncateSync, readSync, writeSync } from 'node:fs'
 import { open, readFile, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { JournalEntry } from '../journal.ts'
@@ -21,6 +21,11 @@ import { readEntries } from './read-entries.ts'
 const blockBytes = 65_536
 /** How long an entry for which nobody waits may be unsafe. */
 const soonMs = 100
+
+/** A disk that answers within this is not asked through another thread: to go there and back takes as long. */
+const quickMs = 1
+/** The byte behind the last entry is read into this. */
+const next = Buffer.alloc(1)
 
 const openFiles = new Set<RunFile>()
 process.once('exit', () => {
@@ -36,6 +41,8 @@ export class RunFile {
   #length: number
   #dirty = false
   #syncing: Promise<void> | null = null
+  /** How long the last sync took. */
+  #syncMs = Number.POSITIVE_INFINITY
   #soon: NodeJS.Timeout | null = null
   #broken: { readonly cause: unknown } | null = null
 
@@ -63,11 +70,9 @@ export class RunFile {
 
   /** Says whether somebody else has written to the file meanwhile. */
   isStale(): boolean {
-    if (fstatSync(this.#handle.fd).size !== this.#length) return true
-    if (this.#size === this.#length) return false
-    const next = Buffer.alloc(1)
-    readSync(this.#handle.fd, next, 0, 1, this.#size)
-    return next[0] !== 0
+    // Whoever opens the file cuts it behind its last entry, so either the space taken ahead is gone or something lies in it.
+    const read = readSync(this.#handle.fd, next, 0, 1, this.#size)
+    return read !== (this.#size < this.#length ? 1 : 0) || (read === 1 && next[0] !== 0)
   }
 
   /** Writes behind the last entry (F1). Throws what the system threw, and then nothing can be said of the file. */
@@ -86,10 +91,9 @@ export class RunFile {
 
   /** Waits until everything that was written is safe (F1). */
   async sync(): Promise<void> {
-    while (this.#dirty || this.#syncing !== null) {
-      this.#syncing ??= this.#syncNow()
-      await this.#syncing
-    }
+    // One slow answer, and the next ones are waited for elsewhere again: nothing else stands still for long.
+    if (this.#dirty && this.#syncing === null && this.#syncMs < quickMs) this.#syncHere()
+    await this.#drain()
     this.#assertWhole()
   }
 
@@ -99,7 +103,7 @@ export class RunFile {
     this.#soon = setTimeout(() => {
       this.#soon = null
       // What went wrong is told to whoever writes next (F4).
-      this.sync().catch(() => undefined)
+      void this.#drain()
     }, soonMs)
     this.#soon.unref()
   }
@@ -118,7 +122,7 @@ export class RunFile {
   async drop(): Promise<void> {
     if (this.#soon !== null) clearTimeout(this.#soon)
     openFiles.delete(this)
-    await this.#syncing?.catch(() => undefined)
+    await this.#syncing
     await this.#handle.close().catch(() => undefined)
   }
 
@@ -133,15 +137,35 @@ export class RunFile {
     }
   }
 
-  async #syncNow(): Promise<void> {
+  async #drain(): Promise<void> {
+    while (this.#dirty || this.#syncing !== null) {
+      this.#syncing ??= this.#syncElsewhere().finally(() => {
+        this.#syncing = null
+      })
+      await this.#syncing
+    }
+  }
+
+  #syncHere(): void {
     this.#dirty = false
+    const began = performance.now()
+    try {
+      fdatasyncSync(this.#handle.fd)
+    } catch (cause) {
+      this.#broken ??= { cause }
+    }
+    this.#syncMs = performance.now() - began
+  }
+
+  async #syncElsewhere(): Promise<void> {
+    this.#dirty = false
+    const began = performance.now()
     try {
       await this.#handle.datasync()
     } catch (cause) {
       this.#broken ??= { cause }
-    } finally {
-      this.#syncing = null
     }
+    this.#syncMs = performance.now() - began
   }
 
   #assertWhole(): void {
