@@ -8,13 +8,22 @@ type Answer = Extract<AgentEvent, { type: 'model.answered' }>
 
 /** Writes what a model said as a script that says the same: `--model scripted:FILE` replays it. Throws `invalid_input` if it cannot. */
 export function writeScript(path: string, answers: readonly Answer[], about: string): void {
-  const turns = answers.map(({ text, calls, promptTokens, completionTokens }) => ({
+  writeTurns(path, answers.map(turnOf), about)
+}
+
+/** The turn of a script that says what a model said in a turn of an agent. */
+export function turnOf({ text, calls, promptTokens, completionTokens }: Answer): object {
+  return {
     ...(text === '' ? {} : { text }),
     ...(calls.length === 0 ? {} : { calls: calls.map(writeCall) }),
     ...(promptTokens + completionTokens === 0
       ? {}
       : { usage: { prompt: promptTokens, completion: completionTokens } }),
-  }))
+  }
+}
+
+/** Writes turns as a script, those of agents and those that answer questions, in the order in which they came. Throws `invalid_input` if it cannot. */
+export function writeTurns(path: string, turns: readonly object[], about: string): void {
   try {
     writeFileSync(path, `# ${about}\n${stringify({ turns })}`)
   } catch (cause) {
