@@ -8,6 +8,10 @@
  * J2  `append` is all or nothing, and succeeds only if the run's last number is the one the writer expects.
  * J3  What `append` returned is durable as far as the store promises; what it did not return may be there or not.
  * J4  An entry is never changed or removed.
+ * J5  Once a lease of a run was taken, a writer that names an older one appends nothing.
+ * J6  What an append reserves and what it writes down happen together or not at all. A lock has one holder in its tenant, until the
+ *     holder gives it back or its run is finished. A counter never goes above the limit that a reservation names.
+ * J7  A run belongs to the tenant of its first entry.
  */
 import type { JsonObject } from '../shared/json.ts'
 
@@ -36,15 +40,32 @@ export interface JournalEntry extends JournalFact, Authorship {
   readonly seq: number
 }
 
+/** What several runs of a tenant share, asked for together with an append (J6). */
+export type Reservation =
+  | { readonly kind: 'counter'; readonly key: string; readonly amount: number; readonly limit: number }
+  | { readonly kind: 'lock'; readonly key: string }
+
+/** What a run gives back, together with the facts that say why. A lock it does not hold is no matter. */
+export type Release =
+  | { readonly kind: 'counter'; readonly key: string; readonly amount: number }
+  | { readonly kind: 'lock'; readonly key: string }
+
 /** Who writes, and after which entry: the guard against two writers. */
 export interface AppendOptions extends Authorship {
   /** The number of the run's last entry as the writer knows it; 0 for a new run. */
   readonly expectedSeq: number
+  /** The lease under which the writer works, where writers take leases (J5). */
+  readonly leaseEpoch?: number | undefined
+  readonly reservations?: readonly Reservation[] | undefined
+  readonly releases?: readonly Release[] | undefined
 }
 
 /** Where entries are kept. Every implementation passes the suite in journal.suite.ts. */
 export interface Journal {
-  /** Appends facts to a run. Throws `journal_conflict` if the run's last entry is not the expected one. */
+  /**
+   * Appends facts to a run. Throws `journal_conflict` if the run's last entry is not the expected one or the lease is an old one,
+   * `reservation_refused` if something is not to be had, `not_available` if the store shares nothing between runs.
+   */
   append(run: string, facts: readonly JournalFact[], options: AppendOptions): Promise<readonly JournalEntry[]>
   /** The entries of a run, in order, from the given number on; empty if there is no such run. */
   read(run: string, fromSeq?: number): Promise<readonly JournalEntry[]>
@@ -53,3 +74,12 @@ export interface Journal {
   /** Lets go of whatever the store holds; appending afterwards throws. */
   close(): Promise<void>
 }
+
+/** A journal whose writers can be replaced: who takes a lease over shuts out whoever held it before (J5). */
+export interface LeasedJournal extends Journal {
+  /** A lease on the run: a number greater than every one given out for it so far. */
+  takeLease(run: string): Promise<number>
+}
+
+/** The facts that end a run; what a run locked is free again after one (J6). */
+export const closingTypes: ReadonlySet<string> = new Set(['run.finished'])

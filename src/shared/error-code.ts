@@ -18,6 +18,7 @@ export const errorCodes = [
   'calls_in_flight',
   'record_failed',
   'journal_conflict',
+  'run_in_progress',
   'journal_closed',
   'journal_unwritable',
   'journal_unreadable',

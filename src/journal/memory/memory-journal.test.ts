@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
-import { journalSuite } from '../journal.suite.ts'
+import { leasedJournalSuite } from '../journal.suite.ts'
 import { MemoryJournal } from './memory-journal.ts'
 
-describe('MemoryJournal', () => journalSuite(async () => ({ journal: new MemoryJournal() })))
+describe('MemoryJournal', () =>
+  leasedJournalSuite(async () => ({ journal: new MemoryJournal() }), { shares: true }))

@@ -1,10 +1,19 @@
 import { LockstepError } from '../../shared/lockstep-error.ts'
-import { makeEntries } from '../check-append.ts'
-import type { AppendOptions, Journal, JournalEntry, JournalFact } from '../journal.ts'
+import { checkHead, copyFacts, placeFacts } from '../check-append.ts'
+import {
+  closingTypes,
+  type AppendOptions,
+  type JournalEntry,
+  type JournalFact,
+  type LeasedJournal,
+} from '../journal.ts'
+import { MemoryReservations } from './memory-reservations.ts'
 
 /** A journal that lasts as long as the process: for tests, and for runs nobody needs to prove. */
-export class MemoryJournal implements Journal {
+export class MemoryJournal implements LeasedJournal {
   readonly #entries = new Map<string, JournalEntry[]>()
+  readonly #epochs = new Map<string, number>()
+  readonly #reservations = new MemoryReservations()
   #closed = false
 
   async append(
@@ -13,10 +22,15 @@ export class MemoryJournal implements Journal {
     options: AppendOptions,
   ): Promise<readonly JournalEntry[]> {
     if (this.#closed) throw new LockstepError('journal_closed', 'The journal is closed.')
+    const copied = copyFacts(run, facts)
     const entries = this.#entries.get(run) ?? []
-    const added = makeEntries(run, facts, options, entries.length)
+    const tenant = entries[0]?.tenant ?? null
+    checkHead(run, options, { seq: entries.length, tenant, epoch: this.#epochs.get(run) ?? 0 })
+    this.#reservations.change(run, options)
+    const added = placeFacts(run, copied, options, entries.length)
     entries.push(...added)
     this.#entries.set(run, entries)
+    if (added.some(({ type }) => closingTypes.has(type))) this.#reservations.freeLocks(run, options.tenant)
     return added
   }
 
@@ -26,6 +40,12 @@ export class MemoryJournal implements Journal {
 
   async runs(): Promise<readonly string[]> {
     return [...this.#entries.keys()].sort()
+  }
+
+  async takeLease(run: string): Promise<number> {
+    const epoch = (this.#epochs.get(run) ?? 0) + 1
+    this.#epochs.set(run, epoch)
+    return epoch
   }
 
   async close(): Promise<void> {

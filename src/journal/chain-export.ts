@@ -1,0 +1,56 @@
+import { canonicalJson } from '../shared/canonical-json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import { writeLink, type SealedEntry } from './chain.ts'
+import type { ChainHead, Checkpoint } from './chain-checkpoint.ts'
+import type { JournalEntry } from './journal.ts'
+
+/** The version of the export format; a verifier refuses one it does not know. */
+export const exportVersion = 1
+
+/** The first line of an export: what is in it, and what is needed to check it. */
+export interface ExportManifest {
+  readonly lockstep: 'export'
+  readonly v: typeof exportVersion
+  /** Every chain of the export in order, with its length and last hash; the hash is null for a record that was kept without a chain. */
+  readonly chains: readonly {
+    readonly chain: string
+    readonly entries: number
+    readonly hash: string | null
+  }[]
+  /** Whether the export holds all runs of its tenants, and the tenants' own chains. */
+  readonly complete: boolean
+  /** Playbooks by their digest. */
+  readonly documents: { readonly [digest: string]: Json }
+  /** Public keys by their id: Ed25519, in PEM. */
+  readonly publicKeys: { readonly [id: string]: string }
+  readonly checkpoints: readonly Checkpoint[]
+}
+
+/** A line of an export about one entry. */
+export type ExportEntry =
+  | (Omit<SealedEntry, 'payload'> & {
+      readonly salt?: string
+      readonly data?: JsonObject
+      /** What the payload says with secrets taken out, where it is withheld; for people, and not proven. */
+      readonly view?: JsonObject
+    })
+  | { readonly entry: JournalEntry }
+
+/** A sealed entry as a line. The texts that were hashed stand in it letter by letter, so that they need not be written again. */
+export function writeSealedLine({ link, hash, mac, key, payload }: SealedEntry, view?: JsonObject): string {
+  const head = `{"link":${writeLink(link)},"hash":"${hash}","mac":"${mac}","key":"${key}"`
+  if (view !== undefined) return `${head},"view":${canonicalJson(view)}}`
+  if (payload === null) return `${head}}`
+  return `${head},"salt":"${payload.salt}","data":${canonicalJson(payload.data)}}`
+}
+
+/** An entry of a record that has no chain as a line. */
+export function writePlainLine(entry: JournalEntry): string {
+  return `{"entry":${canonicalJson(entry as unknown as JsonObject)}}`
+}
+
+/** The head that a manifest states for a chain. */
+export function headOf(entries: readonly SealedEntry[]): ChainHead | null {
+  const last = entries.at(-1)
+  return last === undefined ? null : { chain: last.link.run, seq: last.link.seq, hash: last.hash }
+}

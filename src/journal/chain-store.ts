@@ -1,0 +1,25 @@
+import type { SealedEntry } from './chain.ts'
+import type { Checkpoint } from './chain-checkpoint.ts'
+import type { Authorship, JournalFact, LeasedJournal } from './journal.ts'
+
+/** A journal whose record can be proven: chained, authenticated and signed, with payloads that can be erased. */
+export interface ChainStore extends LeasedJournal {
+  /** The entries of a chain, a run's or a tenant's, with all that proves them; nothing is checked. */
+  sealed(chain: string): Promise<readonly SealedEntry[]>
+  /** The tenants there are. */
+  tenants(): Promise<readonly string[]>
+  /** Every checkpoint that names the chain, oldest first. */
+  checkpoints(chain: string): Promise<readonly Checkpoint[]>
+  /** Signs where the run and its tenant stand now. Throws `invalid_value` if there is no such run. */
+  checkpoint(run: string, at: number): Promise<Checkpoint>
+  /** The public keys by their id, in PEM. */
+  publicKeys(): Readonly<Record<string, string>>
+  /** Writes what was done to the tenant itself into its chain. */
+  administer(facts: readonly JournalFact[], author: Authorship): Promise<void>
+  /** Erases the payloads of a run for good; the chain stays valid, and the tenant's chain says that it was done. */
+  erase(run: string, author: Authorship & { readonly at: number }): Promise<void>
+  /** Keeps a text that runs refer to by its digest, and gives that digest. */
+  keep(text: string): Promise<string>
+  /** The text with the digest; null if none was kept. */
+  kept(digest: string): Promise<string | null>
+}

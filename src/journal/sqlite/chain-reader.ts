@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { canonicalJson } from '../../shared/canonical-json.ts'
+import type { JsonObject } from '../../shared/json.ts'
+import { LockstepError } from '../../shared/lockstep-error.ts'
+import { chainVersion, saltedPayload, writeLink, type SealedEntry } from '../chain.ts'
+import type { KeyRing } from '../chain-keys.ts'
+import { journalVersion, type JournalEntry } from '../journal.ts'
+import { hashText, type ChainHeads } from './chain-head.ts'
+import { payloadPlace } from './chain-writer.ts'
+import { decrypt } from './payload-cipher.ts'
+
+type Payload = NonNullable<SealedEntry['payload']>
+
+/** Reads chains back. */
+export class ChainReader {
+  readonly #heads: ChainHeads
+  readonly #keys: KeyRing
+  readonly #chain: StatementSync
+  readonly #entries: StatementSync
+  readonly #payloads: StatementSync
+
+  constructor(database: DatabaseSync, heads: ChainHeads, keys: KeyRing) {
+    this.#heads = heads
+    this.#keys = keys
+    this.#chain = database.prepare('SELECT id, tenant, wrapped_by, wrapped_key FROM chains WHERE name = ?')
+    this.#entries = database.prepare(
+      'SELECT seq, at, principal, type, payload, hash, mac, mac_key FROM entries WHERE chain = ? ORDER BY seq',
+    )
+    this.#payloads = database.prepare(
+      'SELECT e.seq AS seq, p.body AS body FROM entries e JOIN payloads p ON p.position = e.position WHERE e.chain = ? ORDER BY e.seq',
+    )
+  }
+
+  /** The entries of a chain with all that proves them, as they lie in the store. */
+  sealed(name: string): readonly SealedEntry[] {
+    const chain = this.#chain.get(name)
+    if (chain === undefined) return []
+    const id = Number(chain['id'])
+    const tenant = String(chain['tenant'])
+    const key = this.#heads.unwrap(
+      name,
+      chain['wrapped_by'] as string | null,
+      chain['wrapped_key'] as Uint8Array | null,
+    )
+    const payloads = key === null ? new Map<number, Payload>() : this.#readPayloads(name, id, key)
+    let prev: string | null = null
+    return this.#entries.all(id).map((row): SealedEntry => {
+      const seq = Number(row['seq'])
+      const link = {
+        v: chainVersion,
+        run: name,
+        seq,
+        at: Number(row['at']),
+        tenant,
+        principal: String(row['principal']),
+        type: String(row['type']),
+        payload: hashText(row['payload'] as Uint8Array),
+        prev,
+      } as const
+      prev = hashText(row['hash'] as Uint8Array)
+      return {
+        link,
+        hash: prev,
+        mac: Buffer.from(row['mac'] as Uint8Array).toString('hex'),
+        key: String(row['mac_key']),
+        payload: payloads.get(seq) ?? null,
+      }
+    })
+  }
+
+  /**
+   * The entries of a chain, each of them checked: that it is the one that was written, in its place, by who has the key. Throws
+   * `journal_unreadable` at the first that is not.
+   */
+  entries(name: string): readonly JournalEntry[] {
+    return this.sealed(name).map((sealed, index) => {
+      const { link, payload } = sealed
+      if (link.seq !== index + 1) throw changed(name, index + 1, 'it is missing')
+      if (payload === null) throw changed(name, link.seq, 'its payload was erased or removed')
+      const { salt, data } = payload
+      const digest = `sha256:${hash('sha256', saltedPayload(salt, canonicalJson(data)), 'hex')}`
+      if (digest !== link.payload)
+        throw changed(name, link.seq, 'its payload is not the one that was written')
+      if (`sha256:${hash('sha256', writeLink(link), 'hex')}` !== sealed.hash)
+        throw changed(name, link.seq, 'it is not what was written, or not in its place')
+      if (this.#keys.all.get(sealed.key)?.mac(sealed.hash) !== sealed.mac)
+        throw changed(name, link.seq, 'it was not written with a key of this server')
+      const { run, seq, at, tenant, principal, type } = link
+      return { v: journalVersion, run, seq, at, tenant, principal, type, data }
+    })
+  }
+
+  #readPayloads(name: string, id: number, key: Buffer): Map<number, Payload> {
+    const payloads = new Map<number, Payload>()
+    for (const row of this.#payloads.all(id)) {
+      const first = Number(row['seq'])
+      const body = open(key, row['body'] as Uint8Array, name, first)
+      for (let index = 0; index < body.length; index += 2) {
+        payloads.set(first + index / 2, { salt: body[index] as string, data: body[index + 1] as JsonObject })
+      }
+    }
+    return payloads
+  }
+}
+
+/** Whatever lies there and cannot be opened counts as gone: the entry's own check says so. */
+function open(key: Buffer, body: Uint8Array, name: string, seq: number): readonly unknown[] {
+  try {
+    return JSON.parse(decrypt(key, body, payloadPlace(name, seq)).toString('utf8')) as readonly unknown[]
+  } catch {
+    return []
+  }
+}
+
+function changed(name: string, seq: number, what: string): LockstepError {
+  return new LockstepError('journal_unreadable', `Entry ${seq} of ${name} cannot be trusted: ${what}.`, {
+    consequence: 'pause',
+    hint: 'The store was changed by something else than Lockstep. Restore it from a copy.',
+  })
+}

@@ -1,0 +1,93 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { LockstepError } from '../../shared/lockstep-error.ts'
+
+/** The steps from an empty file to the newest form, in order. A step that was released is never changed. */
+const migrations: readonly string[] = [
+  `CREATE TABLE chains (
+     id INTEGER PRIMARY KEY,
+     name TEXT NOT NULL UNIQUE,
+     tenant TEXT NOT NULL,
+     number INTEGER NOT NULL,
+     wrapped_by TEXT,
+     wrapped_key BLOB
+   ) STRICT;
+   CREATE INDEX chains_by_tenant ON chains (tenant, number);
+   CREATE TABLE entries (
+     position INTEGER PRIMARY KEY AUTOINCREMENT,
+     chain INTEGER NOT NULL REFERENCES chains (id),
+     seq INTEGER NOT NULL,
+     at REAL NOT NULL,
+     principal TEXT NOT NULL,
+     type TEXT NOT NULL,
+     payload BLOB NOT NULL,
+     hash BLOB NOT NULL,
+     mac BLOB NOT NULL,
+     mac_key TEXT NOT NULL,
+     UNIQUE (chain, seq)
+   ) STRICT;
+   CREATE TRIGGER entries_are_not_changed BEFORE UPDATE ON entries
+     BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
+   CREATE TRIGGER entries_are_not_removed BEFORE DELETE ON entries
+     BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;
+   CREATE TABLE payloads (position INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+   CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+   CREATE TABLE checkpoint_chains (
+     chain INTEGER NOT NULL REFERENCES chains (id),
+     checkpoint INTEGER NOT NULL REFERENCES checkpoints (id),
+     PRIMARY KEY (chain, checkpoint)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE documents (digest TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;`,
+  `CREATE TABLE leases (run TEXT PRIMARY KEY, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE counters (
+     tenant TEXT NOT NULL, key TEXT NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY (tenant, key)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE locks (
+     tenant TEXT NOT NULL, key TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (tenant, key)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX locks_by_run ON locks (run);`,
+]
+
+/** The newest form of the store. */
+export const storeVersion = migrations.length
+
+/**
+ * Brings a store to the given form, forwards only, one step a transaction. Throws `journal_unreadable` if a newer Lockstep has
+ * written it already.
+ */
+export function migrate(database: DatabaseSync, path: string, to: number = storeVersion): void {
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT',
+  )
+  for (;;) {
+    const version = versionOf(database)
+    if (version > to) throw newer(path, version, to)
+    if (version === to) return
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      // Another process may have taken the step while this one waited for the lock.
+      if (versionOf(database) === version) {
+        database.exec(migrations[version]!)
+        database
+          .prepare('INSERT INTO schema_version (version, note) VALUES (?, ?)')
+          .run(version + 1, `from ${version}`)
+      }
+      database.exec('COMMIT')
+    } catch (error) {
+      database.exec('ROLLBACK')
+      throw error
+    }
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  const row = database.prepare('SELECT MAX(version) AS version FROM schema_version').get()
+  return Number(row?.['version'] ?? 0)
+}
+
+function newer(path: string, version: number, known: number): LockstepError {
+  return new LockstepError(
+    'journal_unreadable',
+    `The journal ${path} has form ${version}, and this version of Lockstep knows forms up to ${known}.`,
+    { consequence: 'pause', hint: 'Use the newer version of Lockstep that wrote it.' },
+  )
+}

@@ -1,0 +1,47 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { migrate, storeVersion } from './migrations.ts'
+import { storeFailure } from './store-failure.ts'
+
+/** How a database is opened. */
+export interface DatabaseOptions {
+  /** The most pages the file may have; SQLite's own limit otherwise. */
+  readonly maxPages?: number
+  /** The form to bring it to; the newest otherwise. */
+  readonly version?: number
+  /** How long to wait for another process that writes, in milliseconds. */
+  readonly patience?: number
+}
+
+/**
+ * Opens the file, makes it if there is none, and brings it to the newest form. A commit is on the disk when it returns. Throws
+ * `journal_unreadable` for a file that is no store, `journal_unwritable` for one that cannot be written.
+ */
+export function openDatabase(path: string, options: DatabaseOptions = {}): DatabaseSync {
+  let database: DatabaseSync | null = null
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    // SQLite gives the files beside it the permissions of this one.
+    closeSync(openSync(path, 'a', 0o600))
+    database = new DatabaseSync(path, { timeout: options.patience ?? 5000 })
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON',
+    )
+    migrate(database, path, options.version ?? storeVersion)
+    if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
+    return database
+  } catch (error) {
+    database?.close()
+    throw storeFailure(asFailure(error), path)
+  }
+}
+
+/** Errors of the system about the file are told like those of SQLite: it cannot be opened. */
+function asFailure(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code
+  const ofSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code)
+  return ofSystem
+    ? Object.assign(new Error((error as Error).message, { cause: error }), { errcode: 14 })
+    : error
+}

@@ -1,0 +1,275 @@
+/**
+ * The journal in a SQLite file.
+ *
+ * Owns: the file, and the connection to it.
+ * Talks to: the keys it is given.
+ *
+ * Invariants
+ * Q1  What an append returned is on the disk: WAL, full sync. Appends that arrive together share a commit. A commit of which all is lazy
+ *     has left the process; the next one that is not, or a moment, puts it on the disk.
+ * Q2  Payloads are encrypted under a key per run, which is encrypted under the server's; nothing of them is readable in the file.
+ * Q3  Opening a run, closing it and erasing it are written into the tenant's chain in the same commit.
+ * Q4  A checkpoint is signed in the commit that ends a run or grants something.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { digest } from '../../shared/digest.ts'
+import { LockstepError } from '../../shared/lockstep-error.ts'
+import { isTenantChain, type SealedEntry } from '../chain.ts'
+import type { Checkpoint } from '../chain-checkpoint.ts'
+import type { KeyRing } from '../chain-keys.ts'
+import type { ChainStore } from '../chain-store.ts'
+import { checkHead, copyFacts, placeFacts } from '../check-append.ts'
+import {
+  closingTypes,
+  type AppendOptions,
+  type Authorship,
+  type JournalEntry,
+  type JournalFact,
+} from '../journal.ts'
+import type { LazyAppend } from '../lazy-append.ts'
+import { checkAmounts } from '../reservation-refusal.ts'
+import { ChainHeads, type Head } from './chain-head.ts'
+import { ChainReader } from './chain-reader.ts'
+import { ChainWriter } from './chain-writer.ts'
+import { CommitGroup } from './commit-group.ts'
+import { openDatabase, type DatabaseOptions } from './open-database.ts'
+import { SqliteReservations } from './sqlite-reservations.ts'
+import { storeFailure } from './store-failure.ts'
+
+/** The facts that a checkpoint follows on (Q4). */
+const signedTypes: ReadonlySet<string> = new Set([...closingTypes, 'approval.granted', 'approval.decided'])
+
+/** How long a commit that nobody waits for may be unsafe from a power failure, in milliseconds. */
+const lazyFor = 100
+
+/** A chained journal in one file, for many runs at once. Throws `journal_unreadable` or `journal_unwritable` if it cannot be opened. */
+export class SqliteJournal implements ChainStore {
+  readonly #path: string
+  readonly #database: DatabaseSync
+  readonly #keys: KeyRing
+  readonly #heads: ChainHeads
+  readonly #writer: ChainWriter
+  readonly #reader: ChainReader
+  readonly #reservations: SqliteReservations
+  readonly #group: CommitGroup
+  /** The runs that the commit under way signs for, by tenant. */
+  #toSign = new Map<string, { readonly heads: Set<Head>; at: number }>()
+  #closed = false
+  #lazy = false
+  #syncLater: NodeJS.Timeout | undefined
+
+  constructor(path: string, keys: KeyRing, options: DatabaseOptions = {}) {
+    this.#path = path
+    this.#keys = keys
+    this.#database = openDatabase(path, options)
+    this.#heads = new ChainHeads(this.#database, keys)
+    this.#writer = new ChainWriter(this.#database, this.#heads, keys)
+    this.#reader = new ChainReader(this.#database, this.#heads, keys)
+    this.#reservations = new SqliteReservations(this.#database)
+    this.#group = new CommitGroup({ transact: (work, lazy) => this.#transact(work, lazy) })
+  }
+
+  async append(
+    run: string,
+    facts: readonly JournalFact[],
+    options: AppendOptions & LazyAppend,
+  ): Promise<readonly JournalEntry[]> {
+    this.#assertOpen()
+    // Copied now: what the caller changes while it waits for the commit is no part of it.
+    const copied = copyFacts(run, facts)
+    const changes = { ...options }
+    checkAmounts([...(changes.reservations ?? []), ...(changes.releases ?? [])])
+    return await this.#group.add(() => this.#append(run, copied, changes), changes.lazy === true)
+  }
+
+  async read(run: string, fromSeq = 1): Promise<readonly JournalEntry[]> {
+    if (isTenantChain(run)) return []
+    return this.#ask(() => this.#reader.entries(run)).slice(Math.max(0, fromSeq - 1))
+  }
+
+  async runs(): Promise<readonly string[]> {
+    const rows = this.#ask(() => this.#database.prepare('SELECT name FROM chains WHERE number > 0').all())
+    return rows.map((row) => String(row['name'])).sort()
+  }
+
+  async takeLease(run: string): Promise<number> {
+    this.#assertOpen()
+    return await this.#group.add(() => this.#reservations.takeLease(run))
+  }
+
+  async sealed(chain: string): Promise<readonly SealedEntry[]> {
+    return this.#ask(() => this.#reader.sealed(chain))
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    const rows = this.#ask(() => this.#database.prepare('SELECT tenant FROM chains WHERE number = 0').all())
+    return rows.map((row) => String(row['tenant'])).sort()
+  }
+
+  async checkpoints(chain: string): Promise<readonly Checkpoint[]> {
+    const query =
+      'SELECT p.body AS body FROM checkpoints p JOIN checkpoint_chains c ON c.checkpoint = p.id JOIN chains h ON h.id = c.chain WHERE h.name = ? ORDER BY p.id'
+    const rows = this.#ask(() => this.#database.prepare(query).all(chain))
+    return rows.map((row) => JSON.parse(String(row['body'])) as Checkpoint)
+  }
+
+  async checkpoint(run: string, at: number): Promise<Checkpoint> {
+    this.#assertOpen()
+    return await this.#group.add(() => {
+      const head = this.#find(run)
+      return this.#writer.checkpoint(head.tenant, [head], at)
+    })
+  }
+
+  publicKeys(): Readonly<Record<string, string>> {
+    return Object.fromEntries(Array.from(this.#keys.all, ([id, { publicKey }]) => [id, publicKey]))
+  }
+
+  async administer(facts: readonly JournalFact[], author: Authorship): Promise<void> {
+    this.#assertOpen()
+    const copied = copyFacts('tenant', facts)
+    await this.#group.add(() =>
+      this.#writer.extend(this.#writer.tenantHead(author.tenant), copied, author.principal),
+    )
+  }
+
+  async erase(run: string, author: Authorship & { readonly at: number }): Promise<void> {
+    this.#assertOpen()
+    await this.#group.add(() => {
+      const head = this.#find(run)
+      checkHead(run, { ...author, expectedSeq: head.seq }, { ...head, epoch: 0 })
+      const erased = { type: 'run.erased', at: author.at, data: { run, number: head.number } }
+      this.#writer.extend(this.#writer.tenantHead(head.tenant), [erased], author.principal)
+      this.#database
+        .prepare('DELETE FROM payloads WHERE position IN (SELECT position FROM entries WHERE chain = ?)')
+        .run(head.id)
+      this.#database
+        .prepare('UPDATE chains SET wrapped_by = NULL, wrapped_key = NULL WHERE id = ?')
+        .run(head.id)
+      head.key = null
+    })
+    // The key and the payloads leave the log beside the file, too.
+    this.#ask(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+  }
+
+  async keep(text: string): Promise<string> {
+    this.#assertOpen()
+    const name = digest(text)
+    if ((await this.kept(name)) !== null) return name
+    const insert = 'INSERT OR IGNORE INTO documents (digest, text) VALUES (?, ?)'
+    await this.#group.add(() => this.#database.prepare(insert).run(name, text))
+    return name
+  }
+
+  async kept(name: string): Promise<string | null> {
+    const row = this.#ask(() =>
+      this.#database.prepare('SELECT text FROM documents WHERE digest = ?').get(name),
+    )
+    return row === undefined ? null : String(row['text'])
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearTimeout(this.#syncLater)
+    this.#group.flush()
+    clearTimeout(this.#syncLater)
+    this.#database.close()
+  }
+
+  /** Everything is checked before anything is written, so that a refusal leaves the others of its commit alone. */
+  #append(run: string, facts: readonly JournalFact[], options: AppendOptions): readonly JournalEntry[] {
+    const found = this.#heads.find(run)
+    // Only who works under a lease, or came after one, needs to know the newest.
+    const epoch = options.leaseEpoch === undefined ? 0 : this.#reservations.epoch(run)
+    checkHead(run, options, { seq: found?.seq ?? 0, tenant: found?.tenant ?? null, epoch })
+    const reserve = this.#reservations.plan(run, options)
+    if (facts.length === 0 && found === null) {
+      reserve?.()
+      return []
+    }
+    this.#writer.assertWritable(found)
+    this.#writer.tenantHead(options.tenant)
+    const at = facts[0]?.at ?? 0
+    const head = found ?? this.#writer.open(run, options, at)
+    const entries = placeFacts(run, facts, options, head.seq)
+    this.#writer.extend(head, facts, options.principal)
+    reserve?.()
+    const closing = facts.findLast(({ type }) => closingTypes.has(type))
+    if (closing !== undefined) this.#reservations.freeLocks(run, options.tenant)
+    if (facts.length > 0 && (closing !== undefined || head.closed)) {
+      this.#writer.close(head, options, facts.at(-1)!.at)
+    }
+    if (facts.some(({ type }) => signedTypes.has(type))) this.#sign(head, facts.at(-1)!.at)
+    return entries
+  }
+
+  #sign(head: Head, at: number): void {
+    const waiting = this.#toSign.get(head.tenant) ?? { heads: new Set<Head>(), at }
+    waiting.heads.add(head)
+    waiting.at = Math.max(waiting.at, at)
+    this.#toSign.set(head.tenant, waiting)
+  }
+
+  #transact(work: () => void, lazy: boolean): void {
+    let begun = false
+    try {
+      this.#syncAs(lazy)
+      this.#database.exec('BEGIN IMMEDIATE')
+      begun = true
+      this.#heads.refresh()
+      work()
+      for (const [tenant, { heads, at }] of this.#toSign) this.#writer.checkpoint(tenant, [...heads], at)
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      this.#heads.forget()
+      if (begun) this.#rollBack()
+      throw storeFailure(error, this.#path)
+    } finally {
+      this.#toSign = new Map()
+    }
+  }
+
+  /** With `NORMAL`, a commit is in the log and the log is not synced; the next commit with `FULL` syncs all of the log. */
+  #syncAs(lazy: boolean): void {
+    if (lazy !== this.#lazy) this.#database.exec(`PRAGMA synchronous = ${lazy ? 'NORMAL' : 'FULL'}`)
+    this.#lazy = lazy
+    clearTimeout(this.#syncLater)
+    // Moving the log into the file syncs it first.
+    if (lazy) this.#syncLater = setTimeout(() => this.#syncLog(), lazyFor).unref()
+  }
+
+  #syncLog(): void {
+    try {
+      if (!this.#closed) this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // Nobody waits for it: the next commit that somebody waits for says what is wrong.
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      this.#database.exec('ROLLBACK')
+    } catch {
+      // SQLite has rolled back by itself already, as it does when the disk is full.
+    }
+  }
+
+  #find(run: string): Head {
+    const head = isTenantChain(run) ? null : this.#heads.find(run)
+    if (head !== null) return head
+    throw new LockstepError('invalid_value', `There is no run ${run}.`)
+  }
+
+  #ask<Result>(question: () => Result): Result {
+    try {
+      return question()
+    } catch (error) {
+      throw storeFailure(error, this.#path)
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new LockstepError('journal_closed', 'The journal is closed.')
+  }
+}
