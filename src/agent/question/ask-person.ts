@@ -2,14 +2,14 @@ import type { ValueType } from '../../playbook/program.ts'
 import { plainAnswer } from '../../run/program/plain-answer.ts'
 import type { Answer, Question, QuestionBatch, Slot } from '../../run/program/question.ts'
 import { isJsonObject, type Json } from '../../shared/json.ts'
-import { LockstepError } from '../../shared/lockstep-error.ts'
 import { toJson } from '../../shared/to-json.ts'
+import { Interruption } from '../interruption.ts'
 import type { PersonTerminal } from '../person-terminal.ts'
 import { isExact } from './read-answers.ts'
 
 /**
- * Puts questions to the person at the terminal, one after the other in plain words, and asks again until an answer fits. Throws `usage` when
- * the input ends, and the signal's reason when it is aborted.
+ * Puts questions to the person at the terminal, one after the other in plain words, and asks again until an answer fits. Throws an
+ * `Interruption` when the input ends, so that the run can be taken up, and the signal's reason when it is aborted.
  */
 export async function askPerson(
   questions: readonly Question[],
@@ -21,7 +21,7 @@ export async function askPerson(
     for (;;) {
       terminal.write(`${prompt}${prompt === '' ? '' : ' '}> `)
       const line = await terminal.readLine(signal)
-      if (line === null) throw new LockstepError('usage', 'The input ended before the run did.')
+      if (line === null) throw new Interruption()
       const reading = read(line.trim())
       if ('value' in reading) return reading.value
       terminal.write(`${reading.problem}\n`)
