@@ -8,9 +8,11 @@ import type { SecretVault } from './adapter/secret-vault.ts'
 import type { AgentEvent } from './agent/agent-event.ts'
 import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-options.ts'
 import type { AgentStream } from './agent/agent.ts'
+import type { QuestionAnswers } from './agent/question/ask-questions.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { Playbook } from './playbook/playbook.ts'
+import type { QuestionBatch } from './run/program/question.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
@@ -318,6 +320,26 @@ export async function openModel(name: string, person: PersonStreams, answered = 
   if (script !== null)
     return (await import('./agent/scripted-model.ts')).loadScriptedModel(script[1]!, answered)
   return await (await import('./agent/resolve-model.ts')).resolveModel(name)
+}
+
+/** Asks a model, by its name, questions in one request. Throws what `openModel` throws, and `model_answer_invalid` when an answer does not fit twice. */
+export async function answerQuestions(
+  name: string,
+  batch: QuestionBatch,
+  person: PersonStreams,
+): Promise<QuestionAnswers['answers']> {
+  const { askQuestions } = await import('./agent/question/ask-questions.ts')
+  const { resolveModel } = await import('./agent/resolve-model.ts')
+  const model = await resolveModel(await openModel(name, person))
+  const { signal } = new AbortController()
+  const { answers } = await askQuestions(batch, {
+    model,
+    maxRetries: 2,
+    maxTokens: null,
+    signal,
+    onText: null,
+  })
+  return answers
 }
 
 /** What an agent is made of. */
