@@ -133,6 +133,7 @@ export class AgentRun {
       answer = await this.#askModel(number)
     } catch (error) {
       if (signal.aborted) return whyAborted(signal)
+      if (error instanceof Interruption) return { status: 'paused', reason: error.message }
       return { status: 'failed', reason: `the model gave no answer: ${inOneLine(messageOf(error))}` }
     } finally {
       spending.modelMs += performance.now() - began

@@ -4,9 +4,10 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
-import { LockstepError } from '../shared/lockstep-error.ts'
+import { isDryRunResult } from '../tool/dry-run-tool.ts'
 import { readCallLine } from '../tool/read-call-line.ts'
 import { answeringModel } from './answering-model.ts'
+import { Interruption } from './interruption.ts'
 import { openPersonTerminal, type PersonStreams, type PersonTerminal } from './person-terminal.ts'
 import { questionsOf } from './question/asked-questions.ts'
 import { askPerson } from './question/ask-person.ts'
@@ -34,8 +35,9 @@ export function createPersonModel(
     terminal.write(`\n${lastMessages(options)}\nTools: ${tools}\n${asked++ === 0 ? `${usage}\n` : ''}> `)
     for (;;) {
       const line = await terminal.readLine(options.abortSignal)
-      if (line === null) throw new LockstepError('usage', 'The input ended before the run did.')
-      const part = readAnswer(line.trim(), `me-${calls + 1}`)
+      if (line === null) throw new Interruption('the input ended before the run did')
+      const names = (options.tools ?? []).map(({ name }) => name)
+      const part = readAnswer(line.trim(), `me-${calls + 1}`, names)
       if (typeof part !== 'string') {
         calls++
         return { content: [part] }
@@ -46,11 +48,13 @@ export function createPersonModel(
 }
 
 /** What a typed line means: an answer, a call, or (a text) what is wrong with it. */
-function readAnswer(line: string, callId: string): LanguageModelV4Content | string {
+function readAnswer(line: string, callId: string, tools: readonly string[]): LanguageModelV4Content | string {
   if (line === '') return usage
+  // Who asks for help, or wants to leave, does not mean a tool.
+  if (/^(?:help|\?|quit|exit)$/i.test(line) && !tools.includes(line)) return `${usage} Ctrl-C stops.`
   if (/^".*"$/s.test(line)) return { type: 'text', text: line.slice(1, -1) }
   const call = readCallLine(line)
-  if (typeof call === 'string') return call
+  if (typeof call === 'string') return `${call} An answer stands in quotation marks.`
   return { type: 'tool-call', toolCallId: callId, toolName: call.tool, input: JSON.stringify(call.args) }
 }
 
@@ -81,6 +85,7 @@ function lastMessages(options: LanguageModelV4CallOptions): string {
 function describeResult(output: LanguageModelV4ToolResultOutput): string {
   if (output.type === 'execution-denied') return `refused: ${output.reason ?? 'no reason was given'}`
   const { value } = output
+  if (isDryRunResult(value)) return 'result: none, because this is a dry run'
   if (output.type === 'error-json' && typeof value === 'object' && value !== null && 'message' in value) {
     return `refused: ${String(value['message'])}`
   }

@@ -4,27 +4,19 @@ import type { Terminal } from './terminal.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A signal that is aborted when somebody wants the work to stop. */
-export interface Interrupt {
-  readonly signal: AbortSignal
-  /** Leaves the signals of the process to others again. */
-  stop(): void
-}
-
-/** Listens for Ctrl-C, for being asked to end, and for the terminal going away. The first puts the run down; the second ends the program. */
-export function listenForInterrupt(terminal: Terminal): Interrupt {
+/**
+ * A signal that Ctrl-C aborts, and being asked to end, and the terminal going away. The first of them puts the run down; the second ends the
+ * program at once, also while what it started is being ended.
+ */
+export function listenForInterrupt(terminal: Terminal): AbortSignal {
   const controller = new AbortController()
-  const interrupt = (signal: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(exitCode.failed)
-    const how = signal === 'SIGINT' ? '; press Ctrl-C again to leave at once' : ''
-    terminal.err(`\nStopping${how}.\n`)
-    controller.abort(new Interruption())
+  for (const name of signals) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(exitCode.failed)
+      const how = name === 'SIGINT' ? '; press Ctrl-C again to leave at once' : ''
+      terminal.err(`\nStopping${how}.\n`)
+      controller.abort(new Interruption())
+    })
   }
-  for (const signal of signals) process.on(signal, interrupt)
-  return {
-    signal: controller.signal,
-    stop() {
-      for (const signal of signals) process.off(signal, interrupt)
-    },
-  }
+  return controller.signal
 }

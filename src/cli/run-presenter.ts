@@ -4,6 +4,7 @@ import type { Playbook } from '../playbook/playbook.ts'
 import type { StepStatus } from '../run/step-status.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isDryRunResult } from '../tool/dry-run-tool.ts'
+import { guideLink } from './guide-link.ts'
 import type { RunView } from './run-view.ts'
 
 /** Shows a run as it happens, from its events alone. */
@@ -12,6 +13,7 @@ export class RunPresenter {
   readonly #playbook: Playbook
   readonly #statuses: Map<string, StepStatus>
   readonly #calls = new Map<string, { tool: string; args: JsonObject; step: string | null }>()
+  readonly #linked = new Set<string>()
   #made = 0
   #shown = 0
   #stopped = 0
@@ -47,11 +49,21 @@ export class RunPresenter {
         break
       case 'tool.denied':
         this.#stopped++
-        this.#view.stopped(event.tool, event.args ?? {}, `DENIED ${event.code}:`, event.message)
+        this.#view.stopped(
+          event.tool,
+          event.args ?? {},
+          `DENIED ${event.code}:`,
+          this.#explained(event.message, event.code),
+        )
         break
       case 'finish.refused':
         this.#stopped++
-        this.#view.stopped('final answer', {}, 'SENT BACK:', remain([...event.remaining, ...event.unsettled]))
+        this.#view.stopped(
+          'final answer',
+          {},
+          'SENT BACK:',
+          this.#explained(remain([...event.remaining, ...event.unsettled]), 'finish_refused'),
+        )
         break
       case 'step.failed':
         this.#view.stopped('step', { id: event.step }, 'FAILED:', event.error)
@@ -66,6 +78,14 @@ export class RunPresenter {
         if (status === null) return
     }
     this.#steps()
+  }
+
+  /** Says once in a run where the guide explains a refusal; the second time it would only be in the way. */
+  #explained(message: string, code: string): string {
+    const link = guideLink(code)
+    if (link === null || this.#linked.has(link)) return message
+    this.#linked.add(link)
+    return `${message} (${link})`
   }
 
   #settled(event: Extract<AgentEvent, { type: 'tool.settled' }>): void {

@@ -18,7 +18,7 @@ import { escapeControl } from '../shared/escape-control.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { Config } from '../source/config.ts'
 import { dryRunTool } from '../tool/dry-run-tool.ts'
-import { type Interrupt, listenForInterrupt } from './interrupt.ts'
+import { listenForInterrupt } from './interrupt.ts'
 import { nextCommand } from './next-command.ts'
 import { RunPresenter } from './run-presenter.ts'
 import type { RunMode } from './run-request.ts'
@@ -69,25 +69,31 @@ export class RunSession {
 
   /** Works until the run has ended or is put down. Throws what stops it from starting, before anything is told of it. */
   async work(work: SessionWork): Promise<AgentResult> {
-    const interrupt = listenForInterrupt(this.#setup.terminal)
+    const signal = listenForInterrupt(this.#setup.terminal)
     let bound: OpenTools | null = null
     let journal: Journal | null = null
     try {
       // First what costs nothing to find out: a wrong model starts no server.
       const { model: name, answered, folder } = this.#setup
+      if (name === 'me') this.#watchInput()
       const model = await openModel(name, { input: process.stdin, output: this.#personOutput() }, answered)
       bound = await this.#bind()
       journal = await openFileJournal(folder)
       const agent = await this.#prepare(bound, journal, model)
       this.#begin(bound.tools.length, work.before)
-      return await this.#follow(work, agent, interrupt)
+      return await this.#follow(work, agent, signal)
     } finally {
-      interrupt.stop()
       await journal?.close()
       await bound?.close()
       // A person who was asked leaves the input open, and an open input keeps the process waiting.
       process.stdin.destroy()
     }
+  }
+
+  /** Ctrl-D ends the input without a line break, and what follows begins a line of its own. */
+  #watchInput(): void {
+    if (!process.stdin.isTTY || this.#setup.json) return
+    process.stdin.once('end', () => this.#setup.terminal.out('\n'))
   }
 
   async #bind(): Promise<OpenTools> {
@@ -111,11 +117,11 @@ export class RunSession {
     return await prepareAgent({ playbook, tools, journal, model })
   }
 
-  async #follow(work: SessionWork, agent: ReadyAgent, interrupt: Interrupt): Promise<AgentResult> {
+  async #follow(work: SessionWork, agent: ReadyAgent, signal: AbortSignal): Promise<AgentResult> {
     const { json, terminal, playbook } = this.#setup
     const presenter = new RunPresenter(playbook, this.#view())
     for (const event of work.past) presenter.recall(event)
-    const stream = work.start(agent, interrupt.signal)
+    const stream = work.start(agent, signal)
     let ended = work.past.some(({ type }) => type === 'run.finished')
     for await (const event of stream) {
       work.onEvent?.(event)
@@ -124,7 +130,7 @@ export class RunSession {
       else if (event.type !== 'text.delta') terminal.out(this.#line(event))
     }
     const result = await stream.result
-    this.#end(result, { presenter, ended, again: work.again, interrupted: interrupt.signal.aborted })
+    this.#end(result, { presenter, ended, again: work.again, interrupted: signal.aborted })
     return result
   }
 

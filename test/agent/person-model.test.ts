@@ -73,13 +73,24 @@ describe('a person as the model', () => {
     expect(streams.shown()).toContain('Type a call')
   })
 
-  test('who leaves ends the run as failed with the reason', async () => {
+  test('who asks for help or wants to leave is told how, and calls nothing', async () => {
+    const streams = terminal('help', 'Quit', 'All done', 'look order_id=1', '"Done."')
+    const result = await new Agent({ model: createPersonModel(streams), tools, playbook }).run('go')
+    expect([result.status, result.violations]).toEqual(['succeeded', []])
+    const shown = streams.shown()
+    expect(shown.match(/Ctrl-C stops\./g)).toHaveLength(2)
+    expect(shown).toContain(
+      '"done" is not an argument. Write name=value, as in order_id=ORD-42. An answer stands',
+    )
+  })
+
+  test('who leaves puts the run down, and says why', async () => {
     const result = await new Agent({
       model: createPersonModel(terminal('look order_id=1')),
       tools,
       playbook,
     }).run('go')
-    expect(result).toMatchObject({ status: 'failed', reason: /input ended before the run did/ })
+    expect(result).toMatchObject({ status: 'incomplete', reason: /input ended before the run did/ })
   })
 
   test('who does not answer is not waited for once the run is cancelled', async () => {

@@ -134,7 +134,8 @@ describe('lockstep run: the examples', () => {
       stdin: '',
     })
     expect(ended.code).toBe(1)
-    expect(ended.out).toMatch(/^failed /m)
+    expect(ended.out).toMatch(/^paused .*\nWhy: the input ended before the run did\n/m)
+    expect(ended.out).toMatch(/^Next: npx lockstep resume dry_/m)
   })
 })
 
@@ -302,7 +303,9 @@ describe('lockstep run: calls that end badly', () => {
 
   function isAlive(pid: number): boolean {
     try {
-      return process.kill(pid, 0)
+      process.kill(pid, 0)
+      // One that has ended and whose parent did not ask how is still listed.
+      return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     } catch {
       return false
     }
@@ -343,6 +346,33 @@ describe('lockstep run: calls that end badly', () => {
       /^Next: find out what became of slow \((.+)\), then: npx lockstep resume r_\S+ --settle \1=succeeded/m,
     )
     expect(isAlive(Number(readFileSync(mark, 'utf8')))).toBe(false)
+  })
+
+  it('leaves at once on a second Ctrl-C, and leaves no program behind', async () => {
+    const mark = join(folder, 'stubborn.pid')
+    const stubborn = join(folder, 'stubborn.mjs')
+    writeFileSync(
+      stubborn,
+      `import { writeFileSync } from 'node:fs'\nprocess.on('SIGTERM', () => {})\nwriteFileSync(process.argv[2], String(process.pid))\nsetInterval(() => {}, 1000)\n`,
+    )
+    const config = write('stubborn.json', exec('slow', [node, stubborn, mark]))
+    let sent = false
+    const { code } = await runLockstep(['run', file, ...model, '--config', config], {
+      cwd: folder,
+      env: home().env,
+      onOutput(_, child) {
+        if (sent) return
+        sent = true
+        const wait = setInterval(() => {
+          if (!existsSync(mark) || readFileSync(mark, 'utf8') === '') return
+          clearInterval(wait)
+          child.kill('SIGINT')
+          setTimeout(() => child.kill('SIGINT'), 300)
+        }, 50)
+      },
+    })
+    expect(code).toBe(1)
+    await expect.poll(() => isAlive(Number(readFileSync(mark, 'utf8')))).toBe(false)
   })
 
   it('stops while a person is asked', async () => {

@@ -17,6 +17,12 @@ export interface ProgramEnd {
   readonly stderr: Uint8Array
 }
 
+/** The groups of programs that run now. Who leaves at once leaves none of them behind. */
+const running = new Set<number>()
+process.once('exit', () => {
+  for (const pid of running) endGroup(pid, 'SIGKILL')
+})
+
 /** How long a program may take to end after it was asked to, in milliseconds. */
 const patience = 2_000
 
@@ -40,13 +46,10 @@ export function runProgram(program: Program, most: number, signal: AbortSignal):
     }
     const { pid, stdin, stdout, stderr } = child
     const end = (how: NodeJS.Signals) => {
-      try {
-        if (pid === undefined || process.platform === 'win32') child.kill(how)
-        else process.kill(-pid, how)
-      } catch {
-        // It has ended already.
-      }
+      if (pid === undefined || process.platform === 'win32') child.kill(how)
+      else endGroup(pid, how)
     }
+    if (pid !== undefined && process.platform !== 'win32') running.add(pid)
     let force: NodeJS.Timeout | undefined
     let drain: NodeJS.Timeout | undefined
     // What the program left behind may keep its pipes open for ever; what it says then is not the program's.
@@ -55,6 +58,7 @@ export function runProgram(program: Program, most: number, signal: AbortSignal):
       stderr.destroy()
     }
     child.once('exit', () => {
+      running.delete(pid!)
       drain = setTimeout(letGo, patience)
     })
     const stop = () => {
@@ -82,6 +86,14 @@ export function runProgram(program: Program, most: number, signal: AbortSignal):
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
   })
+}
+
+function endGroup(pid: number, how: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, how)
+  } catch {
+    // It has ended already.
+  }
 }
 
 /** Keeps what comes up to a size and one byte more, which tells that there was more; the rest is read and forgotten. */
