@@ -6,6 +6,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise
   agent: () => import('./agent.ts'),
   enforcer: () => import('./enforcer.ts'),
   mcp: () => import('./mcp.ts'),
+  policy: () => import('./policy.ts'),
 }
 
 const names = process.argv.slice(2).filter((argument) => argument !== '--')
