@@ -54,6 +54,13 @@ export type AgentFact = { readonly at: number } & (
       readonly reason: string | null
     }
   | { readonly type: 'agent.reminded'; readonly text: string }
+  /** A model answered the questions of a program; the answers themselves are an event of the run. */
+  | {
+      readonly type: 'model.consulted'
+      readonly number: number
+      readonly promptTokens: number
+      readonly completionTokens: number
+    }
 )
 
 /** What a stream of a run tells: its record as it grows, and the model's text as it comes. */
@@ -66,4 +73,5 @@ export type AgentEvent =
       readonly number: number
       readonly tools: readonly string[]
     }
-  | { readonly type: 'text.delta'; readonly at: number; readonly text: string }
+  /** `anew`: what was told of the text before is void. */
+  | { readonly type: 'text.delta'; readonly at: number; readonly text: string; readonly anew?: boolean }

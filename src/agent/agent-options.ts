@@ -8,6 +8,7 @@ import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { ApprovalAnswer, ApprovalRequest } from './ask-approval.ts'
 import type { AgentHook } from './hook.ts'
+import type { Person } from './person.ts'
 import type { PriceTable } from './price-table.ts'
 
 /** How much a run may spend. */
@@ -60,11 +61,14 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** The run's name; made up if it is not given. */
   readonly run?: string
+  /** Who talks with a program. Without one, a program that waits for a person is put down, and can be taken up. */
+  readonly person?: Person
 }
 
 /** How an interrupted run is taken up. */
 export interface ResumeOptions {
   readonly signal?: AbortSignal
+  readonly person?: Person
   /** What became of calls that were in flight, by call id, where somebody knows. */
   readonly settle?: Readonly<Record<string, Omit<RecordedOutcome, 'callId'>>>
   /** The steps that are begun anew: failed, escalated or undecided ones. */

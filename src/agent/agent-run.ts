@@ -12,6 +12,7 @@
  */
 import type { LanguageModelV4Message } from '@ai-sdk/provider'
 import type { EventOf } from '../run/event.ts'
+import type { Ticket } from '../run/ticket.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { brief, outline } from '../tool/briefing.ts'
 import { controlMove } from '../tool/control-tool.ts'
@@ -29,14 +30,24 @@ import { writeFact, type RunSetup } from './run-setup.ts'
 const maxEmptyAnswers = 3
 
 /** Why a run stops here. A paused one has not ended: it waits for a person, and can be taken up. */
-interface Stop {
+export interface Stop {
   readonly status: 'incomplete' | 'failed' | 'cancelled' | 'paused'
   readonly reason: string
 }
 
-/** Works through one run. */
+/** A part of a run that is left to a model: what it is told, and when it is done. */
+export interface Errand {
+  readonly system: string
+  readonly brief: string
+  isDone(): boolean
+  /** Takes what the model says as the end of it; null if it was taken, else why not. */
+  finish(text: string): string | null
+}
+
+/** Works through one run, or through one errand of it. */
 export class AgentRun {
   readonly #setup: RunSetup
+  readonly #errand: Errand | null
   readonly #messages: LanguageModelV4Message[] = []
   readonly #told: ToldTools
   #turn: OpenTurn | null
@@ -46,8 +57,13 @@ export class AgentRun {
   #empty = 0
 
   /** Without a record, the run has just begun. */
-  constructor(setup: RunSetup, recorded: RecordedRun | null = null) {
+  constructor(
+    setup: RunSetup,
+    recorded: Pick<RecordedRun, 'messages' | 'turn' | 'turns' | 'lastText'> | null = null,
+    errand: Errand | null = null,
+  ) {
     this.#setup = setup
+    this.#errand = errand
     this.#told = new ToldTools(setup.enforcer.gate.tools, setup.model)
     for (const message of recorded?.messages ?? []) this.#say(message)
     this.#turn = recorded?.turn ?? null
@@ -76,10 +92,11 @@ export class AgentRun {
   /** Goes on until the run has ended or waits for a person. Returns why it did not succeed, or null. */
   async work(notice: string | null = null): Promise<string | null> {
     let stop = this.#hasEnded() ?? (notice === null ? null : await this.#takeUp(notice))
-    while (stop === null) {
-      stop = (await this.#answerTurn()) ?? this.#whyStop() ?? (await this.#ask())
+    while (stop === null && this.#errand?.isDone() !== true) {
+      stop = await this.#answerTurn()
+      if (stop === null && this.#errand?.isDone() !== true) stop = this.#whyStop() ?? (await this.#ask())
     }
-    if (stop === 'succeeded') return null
+    if (stop === 'succeeded' || stop === null) return null
     if (stop.status !== 'paused') this.#setup.enforcer.end(stop.status, stop.reason)
     return stop.reason
   }
@@ -153,8 +170,9 @@ export class AgentRun {
     const { state, tools } = enforcer.gate
     const offered = offeredTools(state, tools ?? [], this.#setup.offer)
     onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: offered.map(({ name }) => name) })
-    const system = [this.#setup.systemPrompt, outline(state)].filter((text) => text !== '').join('\n\n')
-    const now = brief(state)
+    const task = this.#errand?.system ?? outline(state)
+    const system = [this.#setup.systemPrompt, task].filter((text) => text !== '').join('\n\n')
+    const now = this.#errand?.brief ?? brief(state)
     return await askModel({
       model,
       prompt: [
@@ -203,6 +221,7 @@ export class AgentRun {
 
   async #finish({ fact, sentBack }: OpenTurn): Promise<Stop | 'succeeded' | null> {
     const { enforcer } = this.#setup
+    if (this.#errand !== null) return await this.#finishErrand(this.#errand, fact.text)
     if (sentBack === null) {
       const waiting = this.#waitsForPerson()
       if (waiting !== null) return { status: 'paused', reason: waiting }
@@ -218,14 +237,23 @@ export class AgentRun {
     return null
   }
 
+  async #finishErrand(errand: Errand, text: string): Promise<Stop | null> {
+    const refused = errand.finish(text)
+    if (refused === null) return null
+    const unknown = whatIsUnknown(this.#setup)
+    if (unknown !== null) return { status: 'paused', reason: unknown }
+    this.#idle++
+    await this.#remind(`This was not taken as the end of it: ${refused}.`)
+    return null
+  }
+
   /** Why sending an answer back again would not help: only a person can find out what became of a call. */
   #waitsForPerson(): string | null {
     const { state, tools } = this.#setup.enforcer.gate
     if (state.openTickets.size === 0 || state.ended !== null) return null
     const legal = legalTools(state, tools?.names ?? []).some((name) => controlMove(name) === null)
     if (legal && state.finishRefusals < state.finishAttempts) return null
-    const open = [...state.openTickets].map(({ tool, callId }) => `${tool} (${callId})`)
-    return `nobody knows what became of ${open.join(', ')}: a person has to settle it`
+    return whatIsOpen([...state.openTickets])
   }
 
   /** Goes on after a person has acted: finishes what the model asked for, and tells it. */
@@ -249,11 +277,23 @@ export class AgentRun {
   }
 }
 
+/** Why a run has to wait for a person, if it is because nobody knows what became of a call. */
+export function whatIsUnknown({ enforcer }: RunSetup): string | null {
+  const unknown = [...enforcer.gate.state.openTickets].filter(({ state }) => state === 'unknown')
+  return unknown.length === 0 ? null : whatIsOpen(unknown)
+}
+
+function whatIsOpen(tickets: readonly Pick<Ticket, 'tool' | 'callId'>[]): string {
+  const open = tickets.map(({ tool, callId }) => `${tool} (${callId})`)
+  return `nobody knows what became of ${open.join(', ')}: a person has to settle it`
+}
+
 function userMessage(text: string): LanguageModelV4Message {
   return { role: 'user', content: [{ type: 'text', text }] }
 }
 
-function whyAborted({ reason }: AbortSignal): Stop {
+/** What an aborted signal means for the run: put down, or cancelled for good. */
+export function whyAborted({ reason }: AbortSignal): Stop {
   return reason instanceof Interruption
     ? { status: 'paused', reason: reason.message }
     : { status: 'cancelled', reason: 'the run was cancelled' }
@@ -267,7 +307,7 @@ function whatRemains(refused: Pick<EventOf<'finish.refused'>, 'remaining' | 'uns
 }
 
 /** What a service said went wrong: pages of it help nobody. */
-function inOneLine(message: string): string {
+export function inOneLine(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ').trim()
   return line.length > 500 ? `${line.slice(0, 500)}…` : line
 }

@@ -14,13 +14,17 @@ import type { AgentEvent } from './agent-event.ts'
 import type { AgentOptions, AgentResult, AgentSnapshot, ResumeOptions, RunOptions } from './agent-options.ts'
 import { AgentRun } from './agent-run.ts'
 import { EventQueue } from './event-queue.ts'
+import { atWorkOn, refuseSecond } from './at-work.ts'
 import { checkOptions } from './check-options.ts'
 import { runOnStep, type AgentHook, type StepEvent } from './hook.ts'
 import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
+import { interruptedBelow } from './interrupted-below.ts'
 import { priceOf } from './price-table.ts'
 import { currentLineage } from './lineage.ts'
 import { resolveModel } from './resolve-model.ts'
-import { readRecord } from './read-record.ts'
+import type { Person } from './person.ts'
+import { ProgramRun } from './program-run.ts'
+import { readRecord, type RecordedRun } from './read-record.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
 import { Spending } from './spending.ts'
 import { takeUp } from './take-up.ts'
@@ -75,19 +79,39 @@ export class Agent {
 
   /** The same, telling what happens as it happens. */
   stream(prompt: string, options: RunOptions = {}): AgentStream {
-    const queue = new EventQueue<AgentEvent>()
-    const result = this.#start(prompt, options, (event) => queue.push(event)).finally(() => queue.end())
-    // Whoever reads only the events must not be told of an unhandled rejection; the promise itself still fails.
-    result.catch(() => undefined)
-    return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
+    return streamOf((onEvent) => this.#start(prompt, options, onEvent))
   }
 
   /**
    * Takes an interrupted run up where its record ends: the model's last turn is continued, not asked again. A run that has
-   * ended stays as it ended. Throws `invalid_snapshot` for what is no run, `playbook_mismatch` for one of another playbook.
+   * ended stays as it ended. Throws `invalid_snapshot` for what is no run, `playbook_mismatch` for one of another playbook,
+   * `run_in_progress` for one that this process is at work on.
    */
   async resume(snapshot: AgentSnapshot | string, options: ResumeOptions = {}): Promise<AgentResult> {
+    return await this.#resume(snapshot, options, null)
+  }
+
+  /** The same, telling what happens from then on as it happens. */
+  resumeStream(snapshot: AgentSnapshot | string, options: ResumeOptions = {}): AgentStream {
+    return streamOf((onEvent) => this.#resume(snapshot, options, onEvent))
+  }
+
+  async #resume(
+    snapshot: AgentSnapshot | string,
+    options: ResumeOptions,
+    onEvent: ((event: AgentEvent) => void) | null,
+  ): Promise<AgentResult> {
     const run = typeof snapshot === 'string' ? snapshot : snapshot.run
+    refuseSecond(run)
+    return await atWorkOn(run, () => this.#takeUp(run, snapshot, options, onEvent))
+  }
+
+  async #takeUp(
+    run: string,
+    snapshot: AgentSnapshot | string,
+    options: ResumeOptions,
+    onEvent: ((event: AgentEvent) => void) | null,
+  ): Promise<AgentResult> {
     const entries = await this.#read(run, typeof snapshot === 'string' ? [] : snapshot.entries)
     const recorded = readRecord(entries)
     refuseOrphan(run, recorded.parent)
@@ -100,12 +124,12 @@ export class Agent {
     const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
       tools: this.#tools,
       recordViolations: this.#enforcement.recordViolations,
-      onEvents: (events) => this.#note(events, record, trouble, null),
+      onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
-    const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, null)
+    const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
     return await namingRun(run, async () => {
       const notice = enforcer.status === null ? await takeUp(enforcer, recorded, options) : null
-      return await this.#finish(new AgentRun(setup, recorded), setup, notice)
+      return await this.#finish(this.#worker(setup, options.person, recorded), setup, notice)
     })
   }
 
@@ -141,13 +165,22 @@ export class Agent {
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
-    return await namingRun(record.run, async () => {
-      return await tellAbove(setup, async () => {
-        const work = new AgentRun(setup)
-        await work.prompt(prompt)
-        return await this.#finish(work, setup, null)
-      })
-    })
+    return await atWorkOn(record.run, () =>
+      namingRun(record.run, () =>
+        tellAbove(setup, async () => {
+          const work = this.#worker(setup, options.person, null)
+          await work.prompt(prompt)
+          return await this.#finish(work, setup, null)
+        }),
+      ),
+    )
+  }
+
+  /** Who works through a run: a program goes its own way, and asks a model where it has to; anything else is the model's to do. */
+  #worker(setup: RunSetup, person: Person | undefined, recorded: RecordedRun | null): AgentRun | ProgramRun {
+    return this.#enforcement.playbook.program === null
+      ? new AgentRun(setup, recorded)
+      : new ProgramRun(setup, person ?? null, recorded)
   }
 
   /** Tells everybody of what happened, and writes it down. */
@@ -196,7 +229,8 @@ export class Agent {
       hooks: [...(ancestors.at(-1)?.setup.hooks ?? []), ...this.hooks],
       systemPrompt: options.systemPrompt ?? '',
       onApproval: options.onApproval ?? null,
-      maxIterations: options.maxIterations ?? 50,
+      // A program asks what it must; how often, its own bounds say.
+      maxIterations: options.maxIterations ?? (this.playbook?.program == null ? 50 : 1_000),
       maxTokens: options.maxTokens ?? null,
       maxRetries: options.maxRetries ?? 2,
       maxIdleTurns: options.maxIdleTurns ?? 5,
@@ -206,10 +240,14 @@ export class Agent {
     }
   }
 
-  async #finish(work: AgentRun, setup: RunSetup, notice: string | null): Promise<AgentResult> {
+  async #finish(work: AgentRun | ProgramRun, setup: RunSetup, notice: string | null): Promise<AgentResult> {
     const { enforcer, record, spending } = setup
-    const reason = await work.work(notice)
+    const why = await work.work(notice)
     await enforcer.written()
+    // A run that waits for a person says what the person has to look at.
+    const below =
+      enforcer.status === null ? interruptedBelow(record.entries, enforcer.gate.state.openTickets) : ''
+    const reason = why === null ? null : `${why}${below}`
     return {
       run: record.run,
       status: enforcer.status ?? 'incomplete',
@@ -232,6 +270,14 @@ export class Agent {
   #author(): { tenant: string; principal: string } {
     return { tenant: this.#options.tenant ?? 'local', principal: this.#options.principal ?? 'local' }
   }
+}
+
+function streamOf(start: (onEvent: (event: AgentEvent) => void) => Promise<AgentResult>): AgentStream {
+  const queue = new EventQueue<AgentEvent>()
+  const result = start((event) => queue.push(event)).finally(() => queue.end())
+  // Whoever reads only the events must not be told of an unhandled rejection; the promise itself still fails.
+  result.catch(() => undefined)
+  return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
 }
 
 function enforcementOf(options: AgentOptions): PlaybookEnforcerHook {

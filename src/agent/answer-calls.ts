@@ -7,15 +7,13 @@
  * C3  The record keeps what the tool said; only what the model is shown can be replaced.
  */
 import type { Ticket } from '../run/ticket.ts'
-import { messageOf } from '../shared/message-of.ts'
 import { controlMove, controlText, moveStep, type ControlMove } from '../tool/control-tool.ts'
 import { describeOutcome, describeResult, type ShownOutput } from '../tool/describe-outcome.ts'
 import { EnforcementResult } from '../tool/enforcement-result.ts'
 import { riskOf, type CallOutcome } from '../tool/run-call.ts'
 import { runTurn, type TurnItem } from '../tool/run-turn.ts'
-import { askApproval } from './ask-approval.ts'
 import { runAfterToolCall, runBeforeToolCall, type HookedCall } from './hook.ts'
-import { admitAbove, insideCall } from './lineage.ts'
+import { makeCall } from './make-call.ts'
 import type { ProposedToolCall } from './model-turn.ts'
 import type { OpenTurn, RecordedMove } from './read-record.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
@@ -91,30 +89,9 @@ class CallAnswer {
   }
 
   async #make(hooked: HookedCall): Promise<{ readonly args: unknown; readonly outcome: CallOutcome }> {
-    const { enforcer, hooks, signal, trouble, ancestors } = this.#setup
-    const { callId, tool } = hooked
-    const before = this.#line.then(() => runBeforeToolCall(hooks, hooked))
+    const before = this.#line.then(() => runBeforeToolCall(this.#setup.hooks, hooked))
     this.#line = before
-    const left = await before
-    const asked = { ...hooked, arguments: left.arguments }
-    const own = trouble.reason ?? left.veto ?? (await askApproval(this.#setup, asked))
-    const above =
-      own === null
-        ? await admitAbove(ancestors, { callId, tool, arguments: left.arguments }, enforcer.gate.tools)
-        : { refusal: own, settle: () => undefined }
-    const reason = above.refusal
-    const veto = reason === null ? {} : { veto: reason }
-    const options = { callId, signal, ...veto }
-    try {
-      const outcome = await insideCall(this.#setup, callId, () =>
-        enforcer.call(tool, left.arguments, undefined, options),
-      )
-      above.settle(outcome)
-      return { args: left.arguments, outcome }
-    } catch (error) {
-      above.settle({ tool, enforcement: null, status: 'unknown', error: messageOf(error) })
-      throw error
-    }
+    return await makeCall(this.#setup, hooked, await before)
   }
 
   async #move(move: ControlMove, call: ProposedToolCall): Promise<CallOutcome> {

@@ -23,7 +23,7 @@ export async function askApproval(setup: RunSetup, call: HookedCall): Promise<st
   const { gate } = enforcer
   const { tool, callId } = call
   if (onApproval === null || riskOf({ tool }, gate.tools) !== 'irreversible') return null
-  if (!gate.wouldAllow({ tool, arguments: call.arguments })) return null
+  if (!gate.wouldAllow({ tool, callId, arguments: call.arguments })) return null
   // A copy that cannot be changed: what is approved is what is made.
   const args = (toJson(call.arguments) as { readonly value: Json }).value as JsonObject
   const { approved, reason } = await answerOf(onApproval, { ...call, arguments: args, signal })

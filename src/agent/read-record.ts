@@ -44,6 +44,7 @@ const agentTypes: ReadonlySet<string> = new Set<AgentFact['type']>([
   'agent.delegated',
   'agent.returned',
   'approval.decided',
+  'model.consulted',
 ])
 
 /** Reads a run back. Throws `invalid_snapshot` for entries that are no run of an agent. */
@@ -70,6 +71,11 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
     const event = { ...data, type, at } as unknown as RunEvent | AgentFact
     if (!agentTypes.has(type)) {
       events.push(event as RunEvent)
+      // Each errand of a program is a conversation of its own.
+      if (type === 'act.begun') {
+        messages.length = 0
+        turn = null
+      }
       if (turn !== null) note(turn, event as RunEvent)
       continue
     }
@@ -87,8 +93,13 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
       case 'agent.delegated':
       case 'approval.decided':
         break
+      case 'model.consulted':
+        turns = fact.number
+        usage.promptTokens += fact.promptTokens
+        usage.completionTokens += fact.completionTokens
+        break
       case 'model.answered':
-        turns++
+        turns = fact.number
         lastText = fact.text
         usage.promptTokens += fact.promptTokens
         usage.completionTokens += fact.completionTokens

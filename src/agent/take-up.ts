@@ -31,10 +31,15 @@ export async function takeUp(
   const isBelow = (callId: string) => open.some((each) => callId.startsWith(`${each.callId}/`))
   const news: string[] = []
   for (const { callId, tool, args, state: before } of open) {
+    // A playbook that was called is in the middle of its work; its call ends when it does.
+    if (state.program?.frames.some((frame) => frame.callId === callId) === true) continue
     const settled = settle.get(callId)
     if (settled === undefined && before === 'unknown') continue
     const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
-    const outcome = settled ?? (await interrupted(asked, `${state.run}/${callId}`, args ?? {}))
+    const found = settled ?? (await interrupted(asked, `${state.run}/${callId}`, args ?? {}))
+    // Where nothing was done, a program does it now; a model is told, and decides for itself.
+    const anew = settled === undefined && state.program !== null && found.outcome === 'failed'
+    const outcome = anew ? { ...found, outcome: 'not_executed' as const } : found
     enforcer.recordToolCall(tool, { ...outcome, callId })
     if (settled !== undefined && isShown(recorded, callId)) {
       news.push(`It was found out what became of ${tool} (${callId}): ${settled.outcome ?? 'succeeded'}.`)

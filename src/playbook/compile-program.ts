@@ -61,6 +61,8 @@ export interface CompiledProgram {
   readonly entries: readonly Procedure[]
   /** The playbooks that a program calls by itself, under the names of their calls: the host need not supply them. */
   readonly ownCalls: readonly string[]
+  /** The variables that a trigger watches. */
+  readonly watched: ReadonlySet<string>
   /** The calls after which a trigger fires. */
   readonly followedCalls: ReadonlySet<string>
   /** The agent that a playbook belongs to. */
@@ -128,6 +130,7 @@ export function compileProgram(program: Program): CompiledProgram {
     triggers,
     noteRules,
     entries: begun.length > 0 ? [...new Set(begun)] : first === undefined ? [] : [first],
+    watched: new Set(triggers.flatMap(({ trigger }) => (trigger.kind === 'state' ? trigger.reads : []))),
     ownCalls: all.filter(({ mode }) => mode !== 'host').map(({ id }) => id),
     followedCalls: new Set(
       triggers.flatMap(({ trigger }) => (trigger.kind === 'after' ? [targetName(trigger.call)] : [])),

@@ -100,7 +100,10 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   const unknown = unknownCall(state, request.tool)
   if (unknown !== null) return deny('outcome_unknown', unknown)
 
-  const owner = state.program === null ? findOwner(state, request.tool) : findOwnerInProgram(state, request)
+  const owner =
+    state.program === null
+      ? findOwner(state, request.tool)
+      : findOwnerInProgram(state, request, facts.risk ?? null)
   if (typeof owner === 'string') return deny(owner)
   const { step } = owner
   if (step !== null && step.cap !== null && (state.activations[step.index]?.used ?? 0) >= step.cap) {

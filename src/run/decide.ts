@@ -15,7 +15,7 @@ import { decideEnd, decideFinish, decideIteration } from './decide-finish.ts'
 import { decideSettlement } from './decide-settlement.ts'
 import { decideComplete, decideFail, decideRetry, decideSkip } from './decide-step.ts'
 import type { RunEvent } from './event.ts'
-import { decideAnswer, decideLeave, decideMessage } from './program/decide-program.ts'
+import { decideAnswer, decideLeave, decideMessage, decideUnanswered } from './program/decide-program.ts'
 import type { Facts, RunRequest } from './request.ts'
 import type { RunState } from './state.ts'
 
@@ -42,6 +42,8 @@ export function decide(state: RunState, request: RunRequest, facts: Facts): read
       return decideEnd(state, request, facts)
     case 'answer':
       return decideAnswer(state, request, facts)
+    case 'unanswered':
+      return decideUnanswered(state, request, facts)
     case 'message':
       return decideMessage(state, request, facts)
     case 'leave':

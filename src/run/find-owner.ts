@@ -2,7 +2,9 @@ import { ExpressionError } from '../expression/expression-error.ts'
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import type { DenialCode } from './denial-code.ts'
 import { isAvailable, isHeldBack, isMet, passedOver } from './order.ts'
+import { findOwnerInProgram } from './program/find-owner-in-program.ts'
 import { PassedOverView } from './passed-over-view.ts'
+import type { Facts } from './request.ts'
 import { isComplete, type RunState } from './state.ts'
 
 /** The step a call belongs to (null for an extra that belongs to none), and the optional steps it passes over. */
@@ -19,8 +21,13 @@ const extraOfNoStep: Owner = { step: null, extra: true, passes: none }
  * Finds the one owner of a call (G4): the earliest unsatisfied open step that expects it, else the latest complete one that
  * still lingers, else a later step that can be reached by passing over optional ones (G3). A code says why there is none.
  */
-export function findOwner(state: RunState, tool: string): Owner | DenialCode {
+export function findOwner(
+  state: RunState,
+  tool: string,
+  risk: NonNullable<Facts['risk']> | null = null,
+): Owner | DenialCode {
   const { compiled } = state
+  if (state.program !== null) return findOwnerInProgram(state, { callId: null, tool, args: null }, risk)
   const expecting = compiled.stepsByTool.get(tool)
   if (expecting === undefined) return findOwnerOfExtra(state)
 

@@ -42,6 +42,8 @@ export type RunRequest =
       readonly id: string
       readonly answers: { readonly [question: string]: Answer }
     }
+  /** There is no usable answer to the questions that are open. */
+  | { readonly type: 'unanswered'; readonly id: string; readonly error: string }
   /** What a person said. */
   | { readonly type: 'message'; readonly text: string }
   /** The person will say nothing more. */
@@ -54,6 +56,8 @@ export interface Facts {
   readonly now: number
   /** Whether the tool of a call is registered; null where there is no registry. */
   readonly registered?: boolean | null
+  /** What the tool of a call can do at worst; null where nobody says. */
+  readonly risk?: 'read' | 'write' | 'irreversible' | null
   /** Why the arguments of a call cannot be read as JSON, if they cannot. */
   readonly malformed?: string | null
   /** Why something outside the playbook forbids the call, if it does. */

@@ -26,6 +26,7 @@ export function readProposal(
     facts: {
       now,
       registered: tools === null ? null : registered !== null,
+      risk: registered?.risk ?? null,
       veto: call.veto ?? null,
       malformed: malformed ?? (problems.length === 0 ? null : problems.join('; ')),
     },

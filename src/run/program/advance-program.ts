@@ -43,7 +43,7 @@ export function advanceProgram(state: RunState, now: number): readonly RunEvent[
   }
   const frame = program.frames.at(-1)
   if (frame === undefined) return betweenPlaybooks(context)
-  if (program.counters.steps > maxSteps) {
+  if (Math.max(program.counters.steps, program.counters.calls) > maxSteps) {
     return endRun(context, 'failed', `the run went through more than ${maxSteps} steps`)
   }
   const [followed] = frame.followed

@@ -121,10 +121,7 @@ function considerReply(
 ): readonly RunEvent[] {
   const { program, at } = context
   const handled: RunEvent = { type: 'message.handled', at, step: step.id }
-  const plain =
-    step.targets.length === 0
-      ? null
-      : plainAnswer(step.targets, reply, messageTriggers(context).length > 0 ? 'open' : 'value')
+  const plain = readPlainly(context, step, reply)
   if (plain !== null) return [...putKnown(context, frame, step.targets, plain), handled]
   const answer = program.answers[step.id]
   const open = openQuestions(context, frame, step)
@@ -136,6 +133,16 @@ function considerReply(
   if (fired !== null) return fired
   const values = answer?.kind === 'extract' ? answer.values : {}
   return [...putKnown(context, frame, step.targets, values), handled]
+}
+
+/** A reply that plainly is the value. Yes and no are only that where the question asks for the variable by its name. */
+function readPlainly(
+  context: ProgramContext,
+  { targets, words }: StepOf<'ask'>,
+  reply: string,
+): ReturnType<typeof plainAnswer> {
+  if (words !== null && targets.some(({ type }) => type === 'bool')) return null
+  return plainAnswer(targets, reply, messageTriggers(context).length > 0 ? 'open' : 'value')
 }
 
 /** What a model is asked about a reply, in one request: the values, whether it will do, and what to say if it will not. */

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../event.ts'
 import type { Facts, RunRequest } from '../request.ts'
-import type { RunState } from '../state.ts'
+import { currentStep, type RunState } from '../state.ts'
 
 type Request<Type extends RunRequest['type']> = Extract<RunRequest, { type: Type }>
 
@@ -19,6 +19,22 @@ export function decideAnswer(
   if (given.length !== pending.questions.length) return []
   const at = Math.max(facts.now, state.clock)
   return [{ type: 'question.answered', at, id, answers: Object.fromEntries(given) }]
+}
+
+/** Questions that nobody answered fail the bullet that asked them. */
+export function decideUnanswered(
+  state: RunState,
+  { id, error }: Request<'unanswered'>,
+  facts: Facts,
+): readonly RunEvent[] {
+  const pending = state.program?.pending
+  if (state.ended !== null || pending?.kind !== 'questions' || pending.id !== id) return []
+  const at = Math.max(facts.now, state.clock)
+  const step = currentStep(state)
+  if (step === null) return [{ type: 'run.finished', at, status: 'failed', message: error }]
+  return [
+    { type: 'step.failed', at, step: state.compiled.steps[step]!.id, by: 'program', error, limit: null },
+  ]
 }
 
 /** Takes what a person said, if the program waits for it. */

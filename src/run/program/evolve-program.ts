@@ -304,7 +304,7 @@ function continueLoop({ program, compiled }: ProgramContext, loop: string): void
   frame.at = null
 }
 
-function setVariable({ program }: ProgramContext, event: OfType<'variable.set'>): void {
+function setVariable({ program, compiled }: ProgramContext, event: OfType<'variable.set'>): void {
   const frame = program.frames.at(-1)!
   const scope = event.agent === null ? frame.locals : (program.agents[event.agent] ??= {})
   Object.defineProperty(scope, event.name, {
@@ -313,7 +313,7 @@ function setVariable({ program }: ProgramContext, event: OfType<'variable.set'>)
     configurable: true,
     writable: true,
   })
-  program.written.push(event.name)
+  if (compiled.watched.has(event.name)) program.written.push(event.name)
   program.counters.writes++
   if (frame.reply !== null) frame.given.push(event.name)
 }
@@ -355,6 +355,11 @@ function settleCall({ program, compiled, state }: ProgramContext, event: OfType<
   if (event.outcome === 'succeeded' && compiled.followedCalls.has(tool)) frame.followed.push(tool)
   const awaited = pending?.kind === 'call' && pending.callId === event.callId ? pending : null
   if (awaited === null && frame.calling?.callId !== event.callId) return
+  if (event.outcome === 'not_executed' && awaited !== null) {
+    // Nothing was done, so it is to be done: the call is made anew.
+    program.pending = null
+    return
+  }
   if (event.outcome !== 'succeeded') {
     if (awaited !== null) awaited.problem = event.error ?? `${tool} did not succeed`
     return

@@ -1,6 +1,6 @@
 import type { DenialCode } from '../denial-code.ts'
 import type { Owner } from '../find-owner.ts'
-import type { RunRequest } from '../request.ts'
+import type { Facts, RunRequest } from '../request.ts'
 import type { RunState } from '../state.ts'
 import { contextOf } from './context.ts'
 import { isDueCall } from './program-state.ts'
@@ -12,7 +12,8 @@ import { triggersOn } from './trigger.ts'
  */
 export function findOwnerInProgram(
   state: RunState,
-  request: Extract<RunRequest, { type: 'call' }>,
+  request: Omit<Extract<RunRequest, { type: 'call' }>, 'type'>,
+  risk: NonNullable<Facts['risk']> | null,
 ): Owner | DenialCode {
   const { pending } = state.program!
   const owner = (id: string): Owner | DenialCode => {
@@ -26,5 +27,9 @@ export function findOwnerInProgram(
   if (pending?.kind !== 'act') return 'out_of_sequence'
   // A playbook that comes before the call cannot run in the middle of a model's work, so only a bullet of its own may make it.
   if (triggersOn(contextOf(state, state.clock), 'before', request.tool).length > 0) return 'out_of_sequence'
+  const step = state.compiled.program!.steps.get(pending.step)
+  const readsOnly = step !== undefined && 'kind' in step && step.kind === 'act' && step.reach === 'reads only'
+  // What cannot be undone is never left to a model: only a bullet that names the call makes it.
+  if (risk === 'irreversible' || (readsOnly && risk !== null && risk !== 'read')) return 'unexpected_tool'
   return owner(pending.step)
 }
