@@ -1,7 +1,8 @@
 /**
  * What the gateway adds to a call of a tool: the same client, the same server, once directly and once through `lockstep mcp`, in turns.
- * Each side is processes of its own that talk over standard input and output, as MCP clients start them; the record is synced to
- * disk before a call is made and before it is answered.
+ * Each side is processes of its own that talk over standard input and output, as MCP clients start them. The tool is one that may do
+ * anything, so its intent is synced to disk before the call is made. What is added is one more hop between processes (about what a
+ * direct call takes), that sync, and the judgement.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
