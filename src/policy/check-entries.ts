@@ -31,6 +31,7 @@ export function checkEntries({ file, report, wording }: PolicyCheckContext): voi
       ['tool_allowlist'],
       '`tool_allowlist` names no tool, so that nothing could ever be called',
       {
+        at: 'key',
         suggestion: 'leave it out to allow every tool, or name some',
       },
     )

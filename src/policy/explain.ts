@@ -95,7 +95,8 @@ const verbs: Readonly<Record<PolicyVerdict, string>> = {
 function sentenceFor(name: string, outcome: ExplainedRule['outcome'], said: Utterance | string): string {
   if (typeof said !== 'string') {
     const lifted = outcome === 'lifted' ? ', which the broken glass lifts' : ''
-    return `${name} ${verbs[said.verdict]}${lifted}: ${said.reason}.`
+    // A message that people wrote may end its sentence itself.
+    return `${name} ${verbs[said.verdict]}${lifted}: ${said.reason.replace(/[.!?]$/, '')}.`
   }
   return outcome === 'not_asked' ? `${name} was not asked: ${said}.` : `${name} says nothing: ${said}.`
 }

@@ -51,12 +51,15 @@ export function compileCondition(source: string): PolicyCondition {
     source,
     questions,
     judge({ values, facts }) {
-      for (const { shape } of questions) {
+      const { past } = facts
+      for (let index = 0; index < questions.length; index++) {
+        const { shape } = questions[index]!
         // A past that does not keep an index would answer as if nothing had happened.
-        if (facts.past?.shapes.has(shape) !== true) return `the past does not tell about ${shape}`
+        if (past === null || !past.shapes.has(shape)) return `the past does not tell about ${shape}`
       }
-      const value = expression.evaluate(values, facts.past ?? nothing)
-      return value instanceof ExpressionError ? value.message : value === true
+      const value = expression.evaluate(values, past ?? nothing)
+      if (value === true || value === false) return value
+      return value instanceof ExpressionError ? value.message : 'it is neither true nor false'
     },
   }
 }
