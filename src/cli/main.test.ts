@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,6 +52,19 @@ describe('lockstep', () => {
     expect(lockstep(name, '--help').out).toBe(out)
   })
 
+  it.skipIf(process.platform !== 'linux')('says so when its output cannot be written', () => {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [binary, 'help'], {
+      encoding: 'utf8',
+      stdio: ['ignore', full, 'pipe'],
+    })
+    closeSync(full)
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^lockstep: the output cannot be written: ENOSPC.*\n$/),
+    ])
+  })
+
   it('tells its version', () => {
     expect(lockstep('--version').out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
@@ -62,6 +84,13 @@ describe('lockstep', () => {
     const { code, out, err } = lockstep(...args)
     expect([code, out]).toEqual([exitCode.usage, ''])
     expect(err).toMatch(message)
+  })
+
+  it('leads to the help of the command that was called', () => {
+    expect(lockstep('check', '--fromat', 'json').err).toContain('Run `lockstep help check` to see')
+    expect(lockstep('chekc').err).toContain('Run `lockstep help` to see')
+    expect(lockstep('run', '').err).toMatch(/an argument is empty\nRun `lockstep help run`/)
+    expect(lockstep('run', 'a.yaml', '--model', '').err).toContain('--model needs a value')
   })
 })
 

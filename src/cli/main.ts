@@ -74,7 +74,7 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     process.exitCode = await run(args, terminal)
   } catch (error) {
-    process.exitCode = explain(error, terminal)
+    process.exitCode = explain(error, terminal, args)
   }
 }
 
@@ -130,13 +130,14 @@ function version(): string {
   return (JSON.parse(text) as { version: string }).version
 }
 
-function explain(error: unknown, terminal: Terminal): ExitCode {
+function explain(error: unknown, terminal: Terminal, [name = '']: readonly string[]): ExitCode {
   if (!LockstepError.isInstance(error)) {
     terminal.err(`lockstep: internal error: ${escapeControl(String((error as Error).message ?? error))}\n`)
     return exitCode.failed
   }
   terminal.err(`lockstep: ${explainError(error)}\n`)
   if (error.code !== 'usage') return exitCode.failed
-  terminal.err('Run `lockstep help` to see how it is used.\n')
+  const subject = commands.some((each) => each.name === name) ? ` ${name}` : ''
+  terminal.err(`Run \`lockstep help${subject}\` to see how it is used.\n`)
   return exitCode.usage
 }

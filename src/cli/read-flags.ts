@@ -36,7 +36,10 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
   const flags = new Map<string, string>()
   const lists = new Map<string, string[]>()
   for (const token of tokens) {
-    if (token.kind === 'positional') names.push(token.value)
+    if (token.kind === 'positional') {
+      if (token.value === '') throw new LockstepError('usage', 'an argument is empty')
+      names.push(token.value)
+    }
     if (token.kind !== 'option') continue
     const rule = Object.hasOwn(rules, token.name) ? rules[token.name]! : undefined
     if (rule === undefined)
@@ -51,7 +54,7 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
       continue
     }
     const choices = 'values' in rule ? rule.values.join(', ') : rule.value
-    if (token.value === undefined || token.value.startsWith('-'))
+    if (token.value === undefined || token.value === '' || token.value.startsWith('-'))
       throw new LockstepError('usage', `${token.rawName} needs a value: ${choices}`)
     if ('values' in rule && !rule.values.includes(token.value))
       throw unknown(`value for ${token.rawName}:`, token.value, rule.values)

@@ -69,7 +69,7 @@ export class RunSession {
 
   /** Works until the run has ended or is put down. Throws what stops it from starting, before anything is told of it. */
   async work(work: SessionWork): Promise<AgentResult> {
-    const signal = listenForInterrupt(this.#setup.terminal)
+    const interrupt = listenForInterrupt(this.#setup.terminal)
     let bound: OpenTools | null = null
     let journal: Journal | null = null
     try {
@@ -81,7 +81,8 @@ export class RunSession {
       journal = await openFileJournal(folder)
       const agent = await this.#prepare(bound, journal, model)
       this.#begin(bound.tools.length, work.before)
-      return await this.#follow(work, agent, signal)
+      interrupt.begin()
+      return await this.#follow(work, agent, interrupt.signal)
     } finally {
       await journal?.close()
       await bound?.close()

@@ -1,3 +1,5 @@
+import { exitCode } from './exit-code.ts'
+
 /** Where a command writes, and whether a person is looking. */
 export type Terminal = {
   out(text: string): void
@@ -10,7 +12,11 @@ export type Terminal = {
 export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code === 'EPIPE') return
+      // A full disk, say. A run that nobody sees does not go on; its record is there to take it up.
+      if (stream === process.stdout)
+        process.stderr.write(`lockstep: the output cannot be written: ${error.message}\n`)
+      process.exit(exitCode.failed)
     })
   }
   return {

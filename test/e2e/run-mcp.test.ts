@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +8,7 @@ import { runLockstep } from './run-lockstep.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
+const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
 const deskServer = fileURLToPath(new URL('../mcp/desk-server.ts', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'lockstep-run-mcp-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -135,6 +137,26 @@ describe('lockstep run with an MCP server', () => {
     const { code, out, err } = await run('--mode', 'execute')
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^lockstep: The MCP server 'desk' could not be used \(.*\. Start it by hand/s)
+  })
+
+  it('ends at once on Ctrl-C while a server is being started, and begins no run', async () => {
+    const mark = join(folder, 'up')
+    writeFileSync(
+      join(folder, 'mute.cjs'),
+      `require('node:fs').writeFileSync(${JSON.stringify(mark)}, ''); process.stdin.resume()`,
+    )
+    serve('', {}, { args: ['mute.cjs'] })
+    const child = spawn(process.execPath, [bin, 'run', 'p.json', ...script, '--mode', 'execute'], {
+      cwd: folder,
+      env: { ...process.env, LOCKSTEP_HOME: join(folder, 'home') },
+    })
+    let err = ''
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+    await expect.poll(() => existsSync(mark), { timeout: 20_000 }).toBe(true)
+    child.kill('SIGINT')
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect([code, err]).toEqual([1, '\nStopped before the run was begun.\n'])
+    expect(readdirSync(join(folder, 'home', 'runs'))).toEqual([])
   })
 
   it('lets a person call its tools by the names they have', async () => {
