@@ -54,7 +54,7 @@ export type AgentFact = { readonly at: number } & (
       readonly reason: string | null
     }
   | { readonly type: 'agent.reminded'; readonly text: string }
-  /** A model answered the questions of a program; the answers themselves are an event of the run. */
+  /** A model was asked the questions of a program, and its answers could not be used. */
   | {
       readonly type: 'model.consulted'
       readonly number: number

@@ -166,12 +166,12 @@ export class ProgramRun {
       spending.spend(used.promptTokens, used.completionTokens)
     }
     this.#turns = number
-    await writeFact(this.#setup, { type: 'model.consulted', at: Date.now(), number, ...used })
-    const request =
-      problem === null
-        ? ({ type: 'answer', id, answers } as const)
-        : ({ type: 'unanswered', id, error: problem } as const)
-    const { answer } = enforcer.gate.request(request)
+    const usage = { number, ...used }
+    // What the request took is written down with its answers: both or neither.
+    if (problem !== null) await writeFact(this.#setup, { type: 'model.consulted', at: Date.now(), ...usage })
+    const { answer } = enforcer.gate.request(
+      problem === null ? { type: 'answer', id, answers, usage } : { type: 'unanswered', id, error: problem },
+    )
     invariant(answer.length > 0, `the answers to ${id} were not taken`)
     await enforcer.written()
     return null

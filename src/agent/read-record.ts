@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../journal/journal.ts'
 import type { EventOf, RunEvent } from '../run/event.ts'
+import type { AnswerUsage } from '../run/program/question.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
@@ -67,10 +68,16 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
   let turns = 0
   const below: Extract<AgentFact, { type: 'agent.returned' }>[] = []
   const usage = { promptTokens: 0, completionTokens: 0 }
+  const countUsage = (used: AnswerUsage | null) => {
+    turns = used?.number ?? turns
+    usage.promptTokens += used?.promptTokens ?? 0
+    usage.completionTokens += used?.completionTokens ?? 0
+  }
   for (const { type, at, data } of entries) {
     const event = { ...data, type, at } as unknown as RunEvent | AgentFact
     if (!agentTypes.has(type)) {
       events.push(event as RunEvent)
+      if (type === 'question.answered') countUsage((event as EventOf<'question.answered'>).usage)
       // Each errand of a program is a conversation of its own.
       if (type === 'act.begun') {
         messages.length = 0
@@ -94,15 +101,11 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
       case 'approval.decided':
         break
       case 'model.consulted':
-        turns = fact.number
-        usage.promptTokens += fact.promptTokens
-        usage.completionTokens += fact.completionTokens
+        countUsage(fact)
         break
       case 'model.answered':
-        turns = fact.number
+        countUsage(fact)
         lastText = fact.text
-        usage.promptTokens += fact.promptTokens
-        usage.completionTokens += fact.completionTokens
         if (!isEmpty(fact)) messages.push(fact.message as unknown as RecordedMessage)
         turn = openTurn(fact)
         break

@@ -38,7 +38,9 @@ export async function takeUp(
     const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
     const found = settled ?? (await interrupted(asked, `${state.run}/${callId}`, args ?? {}))
     // Where nothing was done, a program does it now; a model is told, and decides for itself.
-    const anew = settled === undefined && state.program !== null && found.outcome === 'failed'
+    const pending = state.program?.pending
+    const due = pending?.kind === 'call' && pending.callId === callId
+    const anew = settled === undefined && due && found.outcome === 'failed'
     const outcome = anew ? { ...found, outcome: 'not_executed' as const } : found
     enforcer.recordToolCall(tool, { ...outcome, callId })
     if (settled !== undefined && isShown(recorded, callId)) {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { RunEnd } from './event.ts'
-import type { Answer } from './program/question.ts'
+import type { Answer, AnswerUsage } from './program/question.ts'
 import type { Outcome } from './ticket.ts'
 
 /** What somebody wants of a run. The machine answers with the events that follow, a refusal included. */
@@ -41,6 +41,7 @@ export type RunRequest =
       readonly type: 'answer'
       readonly id: string
       readonly answers: { readonly [question: string]: Answer }
+      readonly usage?: AnswerUsage
     }
   /** There is no usable answer to the questions that are open. */
   | { readonly type: 'unanswered'; readonly id: string; readonly error: string }

@@ -7,7 +7,7 @@ type Request<Type extends RunRequest['type']> = Extract<RunRequest, { type: Type
 /** Takes a model's answers to the questions that are open. Nothing follows from answers to others, or of another shape. */
 export function decideAnswer(
   state: RunState,
-  { id, answers }: Request<'answer'>,
+  { id, answers, usage = undefined }: Request<'answer'>,
   facts: Facts,
 ): readonly RunEvent[] {
   const pending = state.program?.pending
@@ -18,7 +18,7 @@ export function decideAnswer(
   })
   if (given.length !== pending.questions.length) return []
   const at = Math.max(facts.now, state.clock)
-  return [{ type: 'question.answered', at, id, answers: Object.fromEntries(given) }]
+  return [{ type: 'question.answered', at, id, answers: Object.fromEntries(given), usage: usage ?? null }]
 }
 
 /** Questions that nobody answered fail the bullet that asked them. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../shared/json.ts'
 import type { FrameCause } from './program-state.ts'
-import type { Answer, Question } from './question.ts'
+import type { Answer, AnswerUsage, Question } from './question.ts'
 
 /** A fact about a program: where it went, what it asked, what it was told. Like every event it says what was decided, so that nothing is decided again. */
 export type ProgramEvent =
@@ -60,6 +60,8 @@ export type ProgramEvent =
       readonly type: 'question.answered'
       readonly id: string
       readonly answers: { readonly [question: string]: Answer }
+      /** Which request to the model this was, and what it took; null where nobody counts. */
+      readonly usage: AnswerUsage | null
     }
   | {
       readonly type: 'message.sent'

@@ -26,6 +26,13 @@ export type Answer =
   | { readonly kind: 'write'; readonly text: string }
   | { readonly kind: 'match'; readonly matched: readonly number[] }
 
+/** Which request to a model some answers came from, and what it took. */
+export interface AnswerUsage {
+  readonly number: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
 /** Something that was said in the course of a run. */
 export interface Utterance {
   readonly by: 'person' | 'agent'
