@@ -29,7 +29,7 @@ export function parseDocument(
 
 function refusal(text: string): ParsedText | null {
   const span = { start: 0, end: 0 }
-  if (isLongerThan(text, maxDocumentBytes)) {
+  if (isTooLong(text)) {
     const message = `the document is larger than ${maxDocumentBytes / 1_000_000} MB`
     return { root: null, problems: [{ code: 'document_too_large', message, span }] }
   }
@@ -44,6 +44,11 @@ function refusal(text: string): ParsedText | null {
   if (/^\s*$/.test(text))
     return { root: null, problems: [{ code: 'empty_document', message: 'the document is empty', span }] }
   return null
+}
+
+/** Says whether a text is larger than a document may be. */
+export function isTooLong(text: string): boolean {
+  return isLongerThan(text, maxDocumentBytes)
 }
 
 /** Compares the length in UTF-8 without writing it out. */

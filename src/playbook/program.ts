@@ -105,7 +105,8 @@ export type StepKind = Step['kind']
 /** One bullet. `id` is the playbook's id and the bullet's number (`Main/2.1`), `text` the bullet as written, on `line`. */
 export type Step = { readonly id: string; readonly text: string; readonly line: number } & StepBody
 
-type StepBody =
+/** What a bullet does, without its place. */
+export type StepBody =
   | { readonly kind: 'set'; readonly target: Target; readonly value: Computation }
   | { readonly kind: 'call'; readonly value: Computation; readonly target: Target | null }
   /** Values that a model reads out of what is known: `from` are variables, none means the conversation. */

@@ -1,0 +1,133 @@
+/** What is left to a model: `Extract … from …`, values in words, and bullets that are no other form. */
+import type { StepBody, Target } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import type { Receiver } from './call-form.ts'
+import { isKnown } from './scope.ts'
+import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
+import { typeNamed } from './signature.ts'
+
+const variable = /\$([\p{L}_][\p{L}\p{N}_]*)(?::(\p{L}+))?/gu
+const extractForm = /^(?:extract|read|pull)\s+(.+?)\s+(?:from|out\s+of)\s+(.+)$/iu
+const getForm = /^(?:get|take|obtain|collect)\s+(.+?)\s+from\s+(.+)$/iu
+const talk = /\b(?:conversation|chat|message|response|reply|answer|input|said|history)\b/i
+const makes =
+  /^(?:calculate|compute|determine|find|list|generate|create|fetch|get|look\s+up|choose|pick|decide|collect|load|retrieve|work\s+out|figure\s+out|estimate|derive|identify|compile|make|build|prepare|summari[sz]e|draft|obtain)\s+(?:[\p{L}\p{N}'’-]+\s+){0,3}?\$([\p{L}_][\p{L}\p{N}_]*)/iu
+const keeps =
+  /\b(?:store|save|keep|put)\b.*?\s(?:in|as|into)\s+\$([\p{L}_][\p{L}\p{N}_]*)|\s(?:as|into|called)\s+\$([\p{L}_][\p{L}\p{N}_]*)/iu
+
+/** Reads `Extract $x, $y from …`; null where it is no such form. */
+export function extractionForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const found = extractForm.exec(bullet.text)
+  const taken = found ?? getForm.exec(bullet.text)
+  if (taken === null) return null
+  const names = variablesIn(taken[1]!)
+  if (names.length === 0) return null
+  const rest = taken[2]!
+  const sources = variablesIn(rest)
+  // `Get $order from the database` needs more than what is already known.
+  if (found === null && !talk.test(rest) && !/^(?:the\s+)?\$[\p{L}_][\p{L}\p{N}_.]*\.?$/u.test(rest))
+    return null
+  const targets = names.map((each) => writeTarget(each.name, true, bullet, context, each.type))
+  const from = readsOf(
+    rest,
+    bullet,
+    context,
+    names.map((each) => each.name).filter((name) => !sources.some((each) => each.name === name)),
+  )
+  return { kind: 'extract', targets, instruction: bullet.text, from }
+}
+
+/** A value in words: `$name = user's response`. A model reads it out of what is known; nothing is done. */
+export function naturalValue(bullet: Bullet, receiver: Receiver, context: StepContext): StepBody {
+  const from = readsOf(bullet.text, bullet, context, [receiver.name])
+  const target = writeTarget(receiver.name, receiver.sigil, bullet, context, receiver.type)
+  warnIfCall(bullet, context)
+  return { kind: 'extract', targets: [target], instruction: bullet.text, from }
+}
+
+/** A bullet that is no other form: a model works towards what it says, inside a narrow boundary. */
+export function actForm(bullet: Bullet, context: StepContext): StepBody {
+  const { text } = bullet
+  const targets = actTargets(bullet, context)
+  const reads = readsOf(
+    text,
+    bullet,
+    context,
+    targets.map((each) => each.name),
+  )
+  warnIfCall(bullet, context)
+  const named = namedTools(bullet, context)
+  const listed = context.tools.filter(
+    (name) => named.length === 0 || context.toolTable.get(name)?.risk === 'read',
+  )
+  return {
+    kind: 'act',
+    instruction: text,
+    targets,
+    reads,
+    tools: [...new Set([...named, ...listed])],
+    reach: named.length > 0 ? 'named' : 'reads only',
+    maxCalls: context.maxCalls,
+  }
+}
+
+function actTargets(bullet: Bullet, context: StepContext): Target[] {
+  const { text } = bullet
+  const made = makes.exec(text)?.[1]
+  const kept = keeps.exec(text)
+  const certain = [made, kept?.[1] ?? kept?.[2]].filter((name) => name !== undefined)
+  const names = new Map<string, ReturnType<typeof variablesIn>[number]>()
+  for (const each of variablesIn(text)) {
+    // A variable that nothing else sets must come from here.
+    if (certain.includes(each.name) || !isKnown(context.scope, each.name, true)) names.set(each.name, each)
+  }
+  return [...names.values()].map((each) => writeTarget(each.name, true, bullet, context, each.type))
+}
+
+function variablesIn(text: string): { name: string; type: Target['type'] }[] {
+  return [...text.matchAll(variable)].map(([, name, type]) => ({
+    name: name!,
+    type: (type === undefined ? null : typeNamed(type)) ?? 'any',
+  }))
+}
+
+/** The tools that a bullet names as they are called. Irreversible ones take an explicit call. */
+function namedTools(bullet: Bullet, context: StepContext): string[] {
+  const words = new Set(bullet.text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [])
+  const names: string[] = []
+  for (const word of words) {
+    const tool = context.toolTable.get(word)
+    if (tool === undefined) continue
+    if (tool.risk === 'irreversible') {
+      const at = bullet.text.indexOf(word)
+      reportAt(bullet, at, at + word.length, context).warn(
+        'unresolved_call',
+        `\`${word}\` cannot be undone, so this step cannot use it`,
+        `call it explicitly: \`${word}(${tool.parameters.map((name) => `${name}=…`).join(', ')})\``,
+      )
+    } else names.push(word)
+  }
+  return names
+}
+
+/** Says that words may have been meant as a call, and keeps the step for a lock file. */
+function warnIfCall(bullet: Bullet, context: StepContext): void {
+  const candidates = context.callables.resembling(bullet.text, context.agent)
+  context.unresolved.push({
+    playbook: context.playbook,
+    step: bullet.id,
+    text: bullet.text,
+    file: bullet.place.pieces[0]!.line.file,
+    line: bullet.line,
+    candidates,
+  })
+  if (candidates.length === 0) return
+  reportAt(bullet, 0, bullet.text.length, context).warn(
+    'unresolved_call',
+    `these words may mean a call of ${candidates
+      .slice(0, 3)
+      .map((name) => `\`${name}\``)
+      .join(' or ')}, and are left to a model`,
+    `write \`${candidates[0]}(…)\`, or keep what is meant in a lock file`,
+  )
+}

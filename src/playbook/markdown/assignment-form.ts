@@ -1,0 +1,204 @@
+/** `$x = …`, `x is …`, `Set $x to …`, `Add … to …`, `Increment …`, `Append … to …`, `Initialize …`. */
+import type { Computation, StepBody, ValueType } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import { partOf } from './bullet.ts'
+import { readAsk } from './speech-form.ts'
+import { callInWords } from './call-form.ts'
+import { naturalValue } from './act-form.ts'
+import {
+  type StepContext,
+  acceptExpression,
+  reportAt,
+  reportUnset,
+  tryExpression,
+  writeTarget,
+  noteRead,
+} from './step-context.ts'
+import { typeNamed } from './signature.ts'
+import { isAssignedBare, isKnown } from './scope.ts'
+
+const word = String.raw`[\p{L}_][\p{L}\p{N}_]*`
+const dollarForm = new RegExp(
+  String.raw`^\$(${word})\s*(?::\s*([\p{L}]+)\s*)?(?:=(?!=)|:=|\b(?:is|becomes)\b(?!\s*(?:not\s|>|<)))\s*(.+)$`,
+  'iu',
+)
+const bareForm = new RegExp(String.raw`^(${word})\s+(?:is|=(?!=))\s+(.+)$`, 'u')
+const setForm = new RegExp(
+  String.raw`^(?:set|initiali[sz]e|reset)\s+(?:the\s+)?(\$?)(${word})(?:\s+variable)?\s+(?:to|as|with|=)\s+(.+)$`,
+  'iu',
+)
+const emptyForm = new RegExp(
+  String.raw`^initiali[sz]e\s+(?:an?\s+)?(?:new\s+)?(?:empty\s+)?(list|dict|dictionary|string|text|counter)\s+(?:as|called|named)?\s*(\$?)(${word})$`,
+  'iu',
+)
+const addForm = new RegExp(
+  String.raw`^(add|append|push)\s+(.+?)\s+(?:to|onto)\s+(?:the\s+)?(\$?)(${word})(?:\s+list)?\.?$`,
+  'iu',
+)
+const subtractForm = new RegExp(String.raw`^subtract\s+(.+?)\s+from\s+(?:the\s+)?(\$?)(${word})\.?$`, 'iu')
+const stepForm = new RegExp(
+  String.raw`^(increment|increase|decrement|decrease)\s+(?:the\s+)?(\$?)(${word})(?:\s+by\s+(.+?))?\.?$`,
+  'iu',
+)
+
+/** Reads a bullet that sets a variable; null where it is no such form. */
+export function assignmentForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
+  const dollar = dollarForm.exec(text)
+  if (dollar !== null) return assign(dollar[1]!, true, dollar[2], dollar[3]!, bullet, context)
+  const bare = bareForm.exec(text)
+  if (bare !== null && (isAssignedBare(bare[1]!, bare[2]!) || context.scope.locals.has(bare[1]!))) {
+    return assign(bare[1]!, false, undefined, bare[2]!, bullet, context)
+  }
+  const empty = emptyForm.exec(text)
+  if (empty !== null) {
+    const kind = empty[1]!.toLowerCase()
+    const source = kind === 'list' ? '[]' : kind.startsWith('dict') ? '{}' : kind === 'counter' ? '0' : '""'
+    return {
+      kind: 'set',
+      target: writeTarget(empty[3]!, empty[2] === '$', bullet, context),
+      value: plain(source),
+    }
+  }
+  const set = setForm.exec(text)
+  if (set !== null)
+    return assign(set[2]!, set[1] === '$', undefined, set[3]!.replace(/\.$/, ''), bullet, context)
+  return changeForm(bullet, context)
+}
+
+function changeForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
+  const add = addForm.exec(text)
+  if (add !== null && isKnown(context.scope, add[4]!, add[3] === '$')) {
+    const own = (add[3] ?? '') + add[4]!
+    const join = (value: string): string =>
+      add[1]!.toLowerCase() === 'add'
+        ? // What `+` means is known when the value is: a list takes an element, a number a number.
+          `${own} + [${value}] if str([${own}])[:2] == "[[" else ${own} + ${value}`
+        : `${own} + [${value}]`
+    return change(add[4]!, add[3] === '$', add[2]!, join, bullet, context)
+  }
+  const subtract = subtractForm.exec(text)
+  if (subtract !== null && isKnown(context.scope, subtract[3]!, subtract[2] === '$')) {
+    const own = subtract[2]! + subtract[3]!
+    return change(
+      subtract[3]!,
+      subtract[2] === '$',
+      subtract[1]!,
+      (value) => `${own} - ${value}`,
+      bullet,
+      context,
+    )
+  }
+  const step = stepForm.exec(text)
+  if (step === null) return null
+  const [, verb = '', sigil = '', name = '', by = '1'] = step
+  if (!isKnown(context.scope, name, sigil === '$')) {
+    if (sigil === '') return null
+    const at = text.indexOf(`$${name}`)
+    reportUnset(name, true, bullet, at, at + name.length + 1, context)
+  }
+  const sign = /^(?:inc)/i.test(verb) ? '+' : '-'
+  return change(name, sigil === '$', by, (value) => `${sigil}${name} ${sign} ${value}`, bullet, context)
+}
+
+/** Sets a variable to what becomes of its own value and another one. */
+function change(
+  name: string,
+  sigil: boolean,
+  words: string,
+  join: (value: string) => string,
+  bullet: Bullet,
+  context: StepContext,
+): StepBody | null {
+  const bare = words.trim().replace(/^the\s+/i, '')
+  const read = tryExpression(bare, context)
+  if (read.kind !== 'value') return null
+  const from = bullet.text.indexOf(bare)
+  const { source, calls } = acceptExpression(read, bullet, from, context)
+  noteRead(name, bullet, context)
+  const value = /^[\p{L}\p{N}_$.]+$/u.test(source) || /^"[^"]*"$/.test(source) ? source : `(${source})`
+  return {
+    kind: 'set',
+    target: writeTarget(name, sigil, bullet, context),
+    value: { form: 'expression', source: join(value), calls },
+  }
+}
+
+function assign(
+  name: string,
+  sigil: boolean,
+  typeWord: string | undefined,
+  words: string,
+  bullet: Bullet,
+  context: StepContext,
+): StepBody | null {
+  let type: ValueType = 'any'
+  if (typeWord !== undefined) {
+    const named = typeNamed(typeWord)
+    if (named === null)
+      reportAt(bullet, 0, bullet.text.length, context).error(
+        'wrong_type',
+        `\`${typeWord}\` is no type`,
+        'there are str, int, float, bool, list and dict',
+      )
+    else type = named
+  }
+  const from = bullet.text.lastIndexOf(words)
+  const read = tryExpression(words, context)
+  if (read.kind === 'value' || read.kind === 'broken') {
+    const value = acceptExpression(read, bullet, from, context)
+    checkType(read, type, bullet, from, context)
+    const target = writeTarget(name, sigil, bullet, context, type)
+    return read.kind === 'value' && read.lifted.isCall
+      ? { kind: 'call', value, target }
+      : { kind: 'set', target, value }
+  }
+  const part = partOf(bullet, from, bullet.id)
+  const asked = /^ask\b/i.test(words) ? readAsk(part, context, [{ name, sigil, type }]) : null
+  if (asked !== null) return asked
+  const called = callInWords(part, context, { name, sigil, type })
+  if (called !== null) return called
+  if (read.kind === 'words' && /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(words.trim())) {
+    reportAt(bullet, from, from + words.length, context).warn(
+      'unquoted_text',
+      `\`${words.trim()}\` is no variable, so it is read as text`,
+      `write "${words.trim()}" in quotes`,
+    )
+    return {
+      kind: 'set',
+      target: writeTarget(name, sigil, bullet, context, type),
+      value: plain(JSON.stringify(words.trim())),
+    }
+  }
+  if (read.kind === 'words' && !/\p{L}\s+\p{L}/u.test(words)) {
+    acceptExpression(read, bullet, from, context)
+    return { kind: 'set', target: writeTarget(name, sigil, bullet, context, type), value: plain('null') }
+  }
+  return naturalValue(part, { name, sigil, type }, context)
+}
+
+function checkType(
+  read: ReturnType<typeof tryExpression>,
+  type: ValueType,
+  bullet: Bullet,
+  from: number,
+  context: StepContext,
+): void {
+  if (read.kind !== 'value' || read.lifted.literal === undefined || type === 'any') return
+  const { literal } = read.lifted
+  const fits =
+    (type === 'str' && typeof literal === 'string') ||
+    (type === 'bool' && typeof literal === 'boolean') ||
+    (type === 'float' && typeof literal === 'number') ||
+    (type === 'int' && typeof literal === 'number' && Number.isInteger(literal))
+  if (!fits)
+    reportAt(bullet, from, bullet.text.length, context).error(
+      'wrong_type',
+      `${JSON.stringify(literal)} is no ${type}`,
+    )
+}
+
+function plain(source: string): Computation {
+  return { form: 'expression', source, calls: [] }
+}

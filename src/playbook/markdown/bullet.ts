@@ -1,0 +1,32 @@
+import type { MarkdownItem, MarkdownText } from '../../document/markdown-block.ts'
+
+/** A bullet on its way to becoming a step: its text on one line, of the same length as the source, so that offsets hold. */
+export interface Bullet {
+  readonly id: string
+  readonly line: number
+  readonly text: string
+  /** Where the text begins in the place; an inline step begins in the middle of its bullet. */
+  readonly at: number
+  readonly place: MarkdownText
+  readonly children: MarkdownItem['children']
+}
+
+/** A longer bullet is prose whatever it begins with: no form of the language is that long. */
+export const longestForm = 10_000
+
+/** The bullet of an item. */
+export function bulletOf(item: MarkdownItem, id: string): Bullet {
+  const raw = item.text.text
+  const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
+  const code = /^`([^`]+)`$/.exec(flat)
+  const at = code === null ? 0 : 1
+  const text = (code?.[1] ?? flat).trimEnd()
+  return { id, line: item.text.pieces[0]!.line.number, text, at, place: item.text, children: item.children }
+}
+
+/** A part of a bullet as a bullet of its own. */
+export function partOf(bullet: Bullet, from: number, id: string): Bullet {
+  const rest = bullet.text.slice(from)
+  const blank = rest.length - rest.trimStart().length
+  return { ...bullet, id, text: rest.trim(), at: bullet.at + from + blank, children: [] }
+}

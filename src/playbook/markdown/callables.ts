@@ -1,0 +1,121 @@
+/** What a program can call: its playbooks, the host's functions, and the tools. */
+import { nearestName } from '../../shared/nearest-name.ts'
+import type { Call, Parameter } from '../program.ts'
+import { wordKey, wordsOf } from './words.ts'
+
+/** A tool as far as a program must know it; `parameters` are the properties of its arguments in their order. */
+export interface ProgramTool {
+  readonly name: string
+  readonly parameters: readonly string[]
+  readonly risk: 'read' | 'write' | 'irreversible'
+  /** The parameters a call must give; where this is absent nothing is checked before the call. */
+  readonly required?: readonly string[]
+}
+
+/** One thing that can be called. */
+export interface Callable {
+  readonly target: Call['target']
+  /** The name in the program; for a tool its own. */
+  readonly name: string
+  /** The agent it belongs to; null for a tool. */
+  readonly agent: string | null
+  readonly public: boolean
+  readonly parameters: readonly Parameter[]
+  /** Null where it is not known which parameters must be given. */
+  readonly required: readonly string[] | null
+  readonly risk: ProgramTool['risk'] | null
+}
+
+/** What a name was found to mean. */
+export type Found =
+  | { readonly kind: 'one'; readonly callable: Callable }
+  | { readonly kind: 'several'; readonly names: readonly string[] }
+  | { readonly kind: 'private'; readonly callable: Callable }
+  | { readonly kind: 'none'; readonly nearest: string | null }
+
+/** Finds what is called by a name or by words. */
+export class Callables {
+  readonly all: Callable[] = []
+  readonly #byWords = new Map<string, Callable[]>()
+  readonly #agents = new Map<string, string>()
+
+  addAgent(name: string): void {
+    this.#agents.set(wordKey(name), name)
+  }
+
+  add(callable: Callable): void {
+    this.all.push(callable)
+    const key = wordKey(callable.name)
+    const same = this.#byWords.get(key)
+    if (same === undefined) this.#byWords.set(key, [callable])
+    else same.push(callable)
+  }
+
+  /** The agent of that name; also `Accountant` for `Accountant agent`. */
+  agentNamed(name: string): string | null {
+    const key = wordKey(name)
+    if (key === '') return null
+    return this.#agents.get(key) ?? this.#agents.get(`${key} agent`) ?? null
+  }
+
+  get agentNames(): readonly string[] {
+    return [...this.#agents.values()]
+  }
+
+  /** What `name(…)`, written in a playbook of an agent, calls. */
+  find(name: string, from: string): Found {
+    const same = this.#byWords.get(wordKey(name)) ?? []
+    // The exact spelling wins: `lookup_order` the tool before `Lookup order` the playbook.
+    const exact = same.filter((each) => each.name === name)
+    return choose(exact.length > 0 ? exact : same, from) ?? this.#missing(name)
+  }
+
+  /** What `Agent.name(…)` calls. */
+  findIn(agent: string, name: string, from: string): Found {
+    const same = (this.#byWords.get(wordKey(name)) ?? []).filter((each) => each.agent === agent)
+    const first = same[0]
+    if (first === undefined) return this.#missing(name, agent)
+    return agent !== from && !first.public
+      ? { kind: 'private', callable: first }
+      : { kind: 'one', callable: first }
+  }
+
+  /** What words call, if they are exactly the words of a name. */
+  findWords(words: readonly string[], from: string): Found {
+    return choose(this.#byWords.get(words.join(' ')) ?? [], from) ?? { kind: 'none', nearest: null }
+  }
+
+  /** Names whose words all stand in the given ones, or the other way round: what the author may have meant. */
+  resembling(text: string, from: string): string[] {
+    const words = new Set(wordsOf(text))
+    if (words.size === 0) return []
+    return this.all
+      .filter((each) => each.agent === null || each.agent === from || each.public)
+      .filter((each) => {
+        const own = wordsOf(each.name)
+        return own.length >= 2 && own.every((word) => words.has(word))
+      })
+      .map((each) => each.name)
+  }
+
+  #missing(name: string, agent?: string): Found {
+    const names = this.all
+      .filter((each) => agent === undefined || each.agent === agent)
+      .map((each) => each.name)
+    return { kind: 'none', nearest: nearestName(name, names) }
+  }
+}
+
+/** Its own agent's first, then what is public elsewhere or a tool. */
+function choose(same: readonly Callable[], from: string): Found | null {
+  const own = same.filter((each) => each.agent === from)
+  const other = same.filter((each) => each.agent === null || (each.agent !== from && each.public))
+  const pick = own.length > 0 ? own : other
+  if (pick.length === 1) return { kind: 'one', callable: pick[0]! }
+  if (pick.length > 1) return { kind: 'several', names: pick.map(describe) }
+  return same.length > 0 ? { kind: 'private', callable: same[0]! } : null
+}
+
+function describe({ agent, name }: Callable): string {
+  return agent === null ? name : `${agent}.${name}`
+}

@@ -1,0 +1,89 @@
+/** Checks over a whole program: variables that nobody reads, or that are read before they are set. */
+import type { Program } from '../program.ts'
+import type { Findings } from './findings.ts'
+import { type StepContext, type VariableUse, reportAt } from './step-context.ts'
+
+/** Reports what only shows when all playbooks have been read. */
+export function checkProgram(program: Program, uses: readonly VariableUse[], findings: Findings): void {
+  const context = { findings } as Pick<StepContext, 'findings'> as StepContext
+  const mentioned = descriptionWords(program)
+  const byName = new Map<string, VariableUse[]>()
+  for (const use of uses) {
+    const key = `${use.agent} ${use.name}`
+    const list = byName.get(key)
+    if (list === undefined) byName.set(key, [use])
+    else list.push(use)
+  }
+  for (const list of byName.values()) {
+    const [first] = list
+    if (first?.bullet === null || first === undefined) continue
+    const reads = list.filter((use) => use.kind === 'read')
+    const writes = list.filter((use) => use.kind === 'write')
+    const [write] = writes
+    if (
+      reads.length === 0 &&
+      write?.bullet != null &&
+      !mentioned.has(write.name) &&
+      write.name !== 'turn' &&
+      write.name !== 'iteration'
+    ) {
+      reportAt(write.bullet, 0, write.bullet.text.length, context).warn(
+        'unused_variable',
+        `nothing reads \`${write.name}\``,
+        'remove the step if nobody needs it',
+      )
+    }
+    warnEarly(reads, writes, program, context)
+  }
+}
+
+/** A read above every write, in the one playbook that has them all, and in no loop. */
+function warnEarly(
+  reads: readonly VariableUse[],
+  writes: readonly VariableUse[],
+  program: Program,
+  context: StepContext,
+): void {
+  const [read] = reads
+  if (read?.bullet == null || writes.length === 0 || writes.some((write) => write.playbook !== read.playbook))
+    return
+  const procedure = program.agents
+    .flatMap((agent) => agent.playbooks)
+    .find((each) => each.id === read.playbook)
+  if (procedure === undefined || procedure.parameters.some((each) => each.name === read.name)) return
+  if (hasLoop(procedure.steps) || !writes.every((write) => write.line > read.line)) return
+  if (/\bhas\(|\bdefault\(|is (?:not )?(?:set|empty)/i.test(read.bullet.text)) return
+  reportAt(read.bullet, 0, read.bullet.text.length, context).warn(
+    'unset_variable',
+    `\`${read.name}\` is read before any step sets it`,
+    `it is set on line ${writes[0]!.line}`,
+  )
+}
+
+function hasLoop(steps: Program['agents'][number]['playbooks'][number]['steps']): boolean {
+  return steps.some(
+    (step) =>
+      step.kind === 'loop' ||
+      step.kind === 'each' ||
+      (step.kind === 'if' && step.arms.some((arm) => hasLoop(arm.steps))),
+  )
+}
+
+/** Words of what a model is told: a variable that is mentioned there is used. */
+function descriptionWords(program: Program): Set<string> {
+  const words = new Set<string>()
+  const take = (text: string): void => {
+    for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) words.add(word)
+  }
+  for (const agent of program.agents) {
+    take(agent.description.source)
+    for (const each of agent.playbooks) {
+      take(each.description.source)
+      for (const note of each.notes) take(note.text)
+      for (const trigger of each.triggers) take(trigger.text)
+      // Without steps, or with prose in them, a model sees the agent's values.
+      for (const step of each.steps) if (step.kind === 'act' || step.kind === 'answer') take(step.text)
+    }
+  }
+  return words
+}

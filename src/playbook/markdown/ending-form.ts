@@ -1,0 +1,85 @@
+/** `Return …`, `End program`, `break`, `continue`, `Wait …`. */
+import type { Computation, StepBody } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import { type StepContext, acceptExpression, readsOf, tryExpression } from './step-context.ts'
+
+const endForm =
+  /^(?:end|exit|stop|quit|terminate|finish)(?:\s+(?:the\s+)?(?:program|conversation|session|run|execution))?[.!]?$|^EndProgram\(\s*\)$|^exit\(\s*\)$/i
+const breakForm =
+  /^(?:break|exit\s+the\s+loop|leave\s+the\s+loop|stop\s+(?:the\s+loop|looping))(?:\s+(?:out\s+)?(?:of\s+)?(?:the\s+)?loop)?[.!]?$/i
+const continueForm =
+  /^continue(?:\s+(?:with\s+)?(?:the\s+)?(?:loop|next(?:\s+\p{L}+)?))?[.!]?$|^skip\s+to\s+the\s+next(?:\s+\p{L}+)?[.!]?$/iu
+const timeForm =
+  /^(?:wait|pause|sleep)(?:\s+for)?\s+(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s+(seconds?|minutes?|hours?|days?|s|min|h)[.!]?$/i
+const messageForm =
+  /^wait(?:\s+(?:for|until|till))?\s+(?:the\s+)?(?:user|customer|caller|client|person|them|input|(?:a\s+)?(?:response|reply|answer|message)|(?:an?\s+)?user)\b/i
+const returnForm = /^return\b\s*:?\s*(.*)$/is
+
+const unitSeconds: Readonly<Record<string, number>> = {
+  s: 1,
+  second: 1,
+  min: 60,
+  minute: 60,
+  h: 3600,
+  hour: 3600,
+  day: 86_400,
+}
+const countWords: Readonly<Record<string, number>> = {
+  a: 1,
+  an: 1,
+  one: 1,
+  two: 2,
+  three: 3,
+  five: 5,
+  ten: 10,
+}
+
+/** Reads a bullet that ends something or waits; null where it is no such form. */
+export function endingForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
+  if (endForm.test(text)) return { kind: 'end' }
+  if (breakForm.test(text)) return { kind: 'break' }
+  if (continueForm.test(text)) return { kind: 'continue' }
+  if (/^(?:wait|pause|sleep)\b/i.test(text)) return waitForm(text)
+  const back = returnForm.exec(text)
+  return back === null ? null : returned(back[1]!.trim(), bullet, context)
+}
+
+function waitForm(text: string): StepBody | null {
+  const seconds = secondsIn(text, timeForm)
+  if (seconds !== null) return { kind: 'wait', for: { kind: 'time', seconds } }
+  return messageForm.test(text) ? { kind: 'wait', for: { kind: 'message' } } : null
+}
+
+/** The seconds that a number and a unit give, found by the first two groups of a form. */
+export function secondsIn(text: string, form: RegExp): number | null {
+  const found = form.exec(text)
+  if (found === null) return null
+  const count = countWords[found[1]!.toLowerCase()] ?? Number(found[1])
+  const unit = found[2]!.toLowerCase()
+  return count * (unitSeconds[unit] ?? unitSeconds[unit.replace(/s$/, '')] ?? 1)
+}
+
+function returned(words: string, bullet: Bullet, context: StepContext): StepBody {
+  if (words === '' || words === '.') return { kind: 'return', value: null }
+  const from = bullet.text.lastIndexOf(words)
+  const plain = words.replace(/\.$/, '')
+  // `15%` is no expression, and what is meant is plain.
+  if (/^\d+(?:\.\d+)?%$/.test(plain)) return { kind: 'return', value: text(plain) }
+  const read = tryExpression(words, context)
+  if (read.kind === 'value' || read.kind === 'broken')
+    return { kind: 'return', value: acceptExpression(read, bullet, from, context) }
+  if (isWord(plain)) return { kind: 'return', value: text(plain) }
+  if (read.kind === 'words' && !/\p{L}\s+\p{L}/u.test(words))
+    return { kind: 'return', value: acceptExpression(read, bullet, from, context) }
+  return { kind: 'answer', instruction: bullet.text, reads: readsOf(words, bullet, context) }
+}
+
+/** `Return valid`: one word that is no variable is a text. */
+export function isWord(words: string): boolean {
+  return /^[\p{L}][\p{L}\p{N}_-]*$/u.test(words)
+}
+
+function text(value: string): Computation {
+  return { form: 'expression', source: JSON.stringify(value), calls: [] }
+}

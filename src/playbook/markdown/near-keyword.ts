@@ -1,0 +1,105 @@
+import type { Bullet } from './bullet.ts'
+import { type StepContext, reportAt } from './step-context.ts'
+import { quote } from './findings.ts'
+
+/** The words that open a form, and the form to show. */
+const forms: Readonly<Record<string, string>> = {
+  if: 'If $x > 3',
+  else: 'Else',
+  otherwise: 'Otherwise',
+  while: 'While $x < 3',
+  until: 'Until $x > 3',
+  for: 'For each $item in $list',
+  repeat: 'Repeat 3 times',
+  return: 'Return $x',
+  extract: 'Extract $x from $y',
+  increment: 'Increment $x',
+  decrement: 'Decrement $x',
+  append: 'Append $x to $list',
+  initialize: 'Initialize $x to 0',
+  continue: 'Continue',
+  break: 'Break the loop',
+  wait: 'Wait for user',
+  set: 'Set $x to 0',
+  ask: 'Ask user for $x',
+  tell: 'Tell user "…"',
+  end: 'End program',
+  exit: 'Exit program',
+}
+
+/** Good words that happen to look like one of them. */
+const otherWords: ReadonlySet<string> = new Set(
+  `act add adjust aid aim allow alter amend analyse analyze apply approve arrange assess assign assist attach attend audit avoid
+  back ban bank bar base beg begin bet bid bill bind bite blend block blow book boot bring build bulk buy call can cancel care
+  cast catch change charge chat check choose claim clean clear click close code come compare complete compute conclude confine
+  confirm connect consider contact contain contrive convert convince cook copy correct count cover create cut data date deal
+  debit decide deem delete deliver deny deploy detach detect determine disable discuss do draft draw drop each earn eat edit
+  eject else email emit enable end engage enter equip erase escalate estimate exact examine execute exit expand expect explain
+  export express extend face fail fall feed feel fetch file fill filter find finish fire fit fix flag flow fold follow force fork
+  form format forward fund gain gather gauge generate get give go grant grade grow halt hand handle have heal hear help here hide
+  hint hire hit hold host identify import include inform insert inspect install instil invite invoice is issue it item join judge
+  jump keep kill know label launch lay lead learn leave lend let lift like limit line link list listen live load locate lock log
+  look loop lose mail make map mark match meet melt merge move mute name need negate next no note obtain of off offer on only open
+  opt or order out own pack park parse part pass paste patch pause pay pend perform phone pick place plan play plot point post
+  prepare press print process produce prompt propose prove provide publish pull push put quit quote raise ran rank rate reach
+  react read rebuild recall receive recent record recur redo reduce refer refine reflect refund refuse regain register reheat
+  reject relate relay release rely remain remake remind remove rename render renew rent reopen repay repair repeal replace reply report request
+  require rerun rescue research reset resign resolve resort respond rest restart restore result resume retain retire retrieve retry
+  return reveal reverse review revoke reward rewrite ring rise risk roll rotate round route run sail save say scale scan schedule score
+  search seat secure see seek sell send serve set sew share shift ship shop show shut sign sit skip sleep slow smile solve sort
+  speak spell spend split spot stage stand start state stay step stop store submit subscribe suggest sum supply support sure
+  swap sync tag take talk tap target teach tear test thank then there think this tie time track trade train translate treat trim
+  try turn type undo unit unite unlock unpack until untie update upload use utilise validate value vary verify view visit vote
+  wade wage wake walk want warn wash watch wear weigh welcome what when where whip white whole whose why widen win wipe wire wish
+  with work wrap write yield attract abstract contract detract subtract distract exact expand depend spend amend defend upend
+  beat repeat repel reheat retreat entreat defeat confine combine contrite constitute contribute convene increase decrease
+  implement intrude detriment initial initiate finalize minimize italicize asks task mask bask risk disk desk
+  tall bell fell sell well dell yell cell talk bend fend lend mend rend send tend vend edit emit omit`.split(
+    /\s+/,
+  ),
+)
+
+/** Reports a bullet whose first word is within two edits of one that opens a form; says whether it did. */
+export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
+  const found = /^[*_]*([\p{L}]{2,14})\b/u.exec(bullet.text)
+  if (found === null) return false
+  const word = found[1]!.toLowerCase()
+  if (otherWords.has(word) || Object.hasOwn(forms, word)) return false
+  const rest = bullet.text.slice(found[0].length)
+  const structured = bullet.children.length > 0 || /\$|[<>=]|\beach\b/.test(rest)
+  for (const [keyword, form] of Object.entries(forms)) {
+    const limit = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (structured ? 2 : 1) : structured ? 1 : 0
+    if (limit === 0 || Math.abs(keyword.length - word.length) > limit || distance(word, keyword) > limit)
+      continue
+    // Short words have many neighbours; two edits must leave the beginning or the end alone.
+    if (keyword.length < 6 && word[0] !== keyword[0] && word.at(-1) !== keyword.at(-1)) continue
+    const start = found[0].length - found[1]!.length
+    reportAt(bullet, start, start + word.length, context).error(
+      'near_keyword',
+      `${quote(bullet.text)} is no step, but nearly one`,
+      `did you mean \`${form}\`?`,
+    )
+    return true
+  }
+  return false
+}
+
+/** Edits between two short words: insert, delete, replace, swap neighbours. */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      let cost = Math.min(
+        rows[i - 1]![j]! + 1,
+        row[j - 1]! + 1,
+        rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
+      )
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, rows[i - 2]![j - 2]! + 1)
+      row.push(cost)
+    }
+    rows.push(row)
+  }
+  return rows[a.length]![b.length]!
+}

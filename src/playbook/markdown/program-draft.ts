@@ -1,0 +1,294 @@
+/** Blocks → agents and playbooks with their sections; nothing inside a section is understood yet. */
+import type {
+  MarkdownBlock,
+  MarkdownCode,
+  MarkdownItem,
+  MarkdownText,
+} from '../../document/markdown-block.ts'
+import type { JsonObject } from '../../shared/json.ts'
+import { nearestName } from '../../shared/nearest-name.ts'
+import { type Findings, quote } from './findings.ts'
+import { joinTexts, textsOf } from './join-texts.ts'
+import { readMetadata } from './metadata.ts'
+import { type Signature, parseSignature } from './signature.ts'
+
+/** An agent as written. */
+export interface AgentDraft {
+  readonly name: string
+  readonly kind: 'ai' | 'human'
+  readonly heading: MarkdownText | null
+  readonly description: MarkdownText[]
+  readonly metadata: JsonObject
+  readonly playbooks: PlaybookDraft[]
+  readonly code: MarkdownCode[]
+}
+
+/** A playbook as written. */
+export interface PlaybookDraft {
+  readonly heading: MarkdownText
+  readonly signature: Signature
+  readonly description: MarkdownText[]
+  readonly metadata: JsonObject
+  readonly triggers: readonly MarkdownText[]
+  readonly steps: readonly MarkdownItem[] | null
+  readonly notes: readonly MarkdownText[]
+}
+
+type Section = 'triggers' | 'steps' | 'notes'
+
+const sections: Readonly<Record<string, Section>> = {
+  triggers: 'triggers',
+  trigger: 'triggers',
+  steps: 'steps',
+  step: 'steps',
+  notes: 'notes',
+  note: 'notes',
+}
+
+/** The section a heading opens, if it is written as one. */
+export function sectionNamed(title: string): Section | null {
+  const key = title.trim().toLowerCase().replace(/:$/, '')
+  return Object.hasOwn(sections, key) ? sections[key]! : null
+}
+
+/** Sorts the blocks of a program under its headings. */
+export function draftProgram(blocks: readonly MarkdownBlock[], findings: Findings): AgentDraft[] {
+  const drafter = new Drafter(findings)
+  for (const block of blocks) drafter.add(block)
+  return drafter.finish()
+}
+
+interface OpenPlaybook {
+  readonly heading: MarkdownText
+  readonly preamble: MarkdownBlock[]
+  readonly sections: Partial<Record<Section, MarkdownBlock[]>>
+  readonly other: MarkdownBlock[]
+}
+
+interface OpenAgent {
+  readonly heading: MarkdownText | null
+  readonly preamble: MarkdownBlock[]
+  readonly playbooks: OpenPlaybook[]
+  readonly code: MarkdownCode[]
+}
+
+class Drafter {
+  readonly #findings: Findings
+  readonly #agents: OpenAgent[] = []
+  #into: MarkdownBlock[] | null = null
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  add(block: MarkdownBlock): void {
+    if (block.kind === 'break') return
+    if (block.kind === 'heading') return this.#heading(block)
+    const agent = this.#agent()
+    if (block.kind === 'code' && isCode(block)) agent.code.push(block)
+    else (this.#into ?? agent.preamble).push(block)
+  }
+
+  finish(): AgentDraft[] {
+    return this.#agents
+      .filter(
+        ({ heading, preamble, playbooks, code }) =>
+          heading !== null || playbooks.length + code.length + preamble.length > 0,
+      )
+      .map((agent) => this.#closeAgent(agent))
+  }
+
+  #heading(block: Extract<MarkdownBlock, { kind: 'heading' }>): void {
+    const title = block.text.text
+    if (block.level === 1) {
+      const agent: OpenAgent = { heading: block.text, preamble: [], playbooks: [], code: [] }
+      this.#agents.push(agent)
+      this.#into = agent.preamble
+      return
+    }
+    const playbook = this.#agent().playbooks.at(-1)
+    const section = sectionNamed(title)
+    if (block.level === 2 && (section === null || playbook === undefined)) return this.#playbook(block.text)
+    if (playbook === undefined) {
+      // Nothing above it is a playbook: its text belongs to the agent.
+      this.#agent().preamble.push({ kind: 'paragraph', text: block.text })
+      return
+    }
+    if (section !== null) return this.#section(playbook, section, block)
+    if (block.level === 3) this.#unknownSection(title, block.text)
+    if (this.#into === playbook.preamble || block.level === 3) {
+      this.#into = playbook.other
+      playbook.other.push({ kind: 'paragraph', text: block.text })
+    }
+  }
+
+  #playbook(heading: MarkdownText): void {
+    const near = nearestName(heading.text.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])
+    const agent = this.#agent()
+    if (near !== null && agent.playbooks.length > 0 && !heading.text.includes('(')) {
+      this.#findings.warn(
+        'unknown_heading',
+        { text: heading },
+        `${quote(heading.text)} is read as a playbook`,
+        `did you mean \`### ${near}\`?`,
+      )
+    }
+    const playbook: OpenPlaybook = { heading, preamble: [], sections: {}, other: [] }
+    agent.playbooks.push(playbook)
+    this.#into = playbook.preamble
+  }
+
+  #section(
+    playbook: OpenPlaybook,
+    section: Section,
+    block: Extract<MarkdownBlock, { kind: 'heading' }>,
+  ): void {
+    const canonical = section[0]!.toUpperCase() + section.slice(1)
+    if (block.level !== 3 || !sameTitle(block.text.text, canonical)) {
+      const message = `${quote(`${'#'.repeat(block.level)} ${block.text.text}`)} is read as \`### ${canonical}\``
+      this.#findings.warn('irregular_form', { text: block.text }, message, `write \`### ${canonical}\``)
+    }
+    if (playbook.sections[section] !== undefined) {
+      this.#findings.warn(
+        'irregular_form',
+        { text: block.text },
+        `the playbook has \`### ${canonical}\` twice`,
+        'put them together',
+      )
+    }
+    this.#into = playbook.sections[section] ??= []
+  }
+
+  #unknownSection(title: string, text: MarkdownText): void {
+    const near = nearestName(title.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])
+    if (near === null) {
+      const message = `${quote(title)} is no section of a playbook; it is read as part of the description`
+      this.#findings.warn('unknown_heading', { text }, message, 'the sections are Triggers, Steps and Notes')
+    } else {
+      this.#findings.error(
+        'unknown_heading',
+        { text },
+        `${quote(title)} is no section of a playbook`,
+        `did you mean \`### ${near}\`?`,
+      )
+    }
+  }
+
+  #agent(): OpenAgent {
+    const last = this.#agents.at(-1)
+    if (last !== undefined) return last
+    const agent: OpenAgent = { heading: null, preamble: [], playbooks: [], code: [] }
+    this.#agents.push(agent)
+    return agent
+  }
+
+  #closeAgent(agent: OpenAgent): AgentDraft {
+    const title = agent.heading?.text.trim() ?? ''
+    const typed = /^(.*?)\s*:\s*(human|ai|mcp)$/i.exec(title)
+    const kind = typed?.[2]?.toLowerCase()
+    if (kind === 'mcp' && agent.heading !== null) {
+      this.#findings.error(
+        'not_available',
+        { text: agent.heading },
+        'agents of the kind MCP are not available',
+        'name the tools of the server in `tools` instead',
+      )
+    }
+    const { metadata, description } = readMetadata(agent.preamble, 'agent', this.#findings)
+    return {
+      name: (typed?.[1] ?? title).trim() || 'Agent',
+      kind: kind === 'human' ? 'human' : 'ai',
+      heading: agent.heading,
+      description,
+      metadata,
+      code: agent.code,
+      playbooks: agent.playbooks.map((playbook) => this.#closePlaybook(playbook)),
+    }
+  }
+
+  #closePlaybook(playbook: OpenPlaybook): PlaybookDraft {
+    const { heading } = playbook
+    const signature = parseSignature(heading.text)
+    for (const problem of signature.problems) this.#findings.error('invalid_name', { text: heading }, problem)
+    const read = readMetadata(playbook.preamble, 'playbook', this.#findings)
+    const mode = read.metadata['execution_mode']
+    const bare = playbook.preamble.filter((block) => block.kind === 'item')
+    const straight = playbook.sections.steps === undefined && mode === undefined && bare.length > 0
+    if (straight) {
+      this.#findings.warn(
+        'irregular_form',
+        { text: bare[0]!.text },
+        'the steps stand straight below the playbook',
+        'write `### Steps` above them',
+      )
+    }
+    const blocks = playbook.sections.steps ?? (straight ? bare : null)
+    return {
+      heading,
+      signature,
+      description: [
+        ...(straight
+          ? readMetadata(
+              playbook.preamble.filter((block) => block.kind !== 'item'),
+              'playbook',
+              this.#findings,
+              true,
+            ).description
+          : read.description),
+        ...textsOf(playbook.other),
+      ],
+      metadata: read.metadata,
+      triggers: this.#lines(playbook.sections.triggers ?? [], 'trigger'),
+      steps: blocks === null ? null : this.#steps(blocks),
+      notes: this.#lines(playbook.sections.notes ?? [], 'note'),
+    }
+  }
+
+  /** Triggers and notes are one thing a bullet; a paragraph is one as well. */
+  #lines(blocks: readonly MarkdownBlock[], what: 'trigger' | 'note'): MarkdownText[] {
+    return blocks.flatMap((block) => {
+      if (block.kind === 'item') return [withChildren(block)]
+      if (block.kind !== 'paragraph') return []
+      if (what === 'trigger') {
+        this.#findings.warn(
+          'irregular_form',
+          { text: block.text },
+          'a trigger is written as a bullet',
+          `write \`- ${block.text.text.split('\n', 1)[0]}\``,
+        )
+      }
+      return [block.text]
+    })
+  }
+
+  #steps(blocks: readonly MarkdownBlock[]): MarkdownItem[] {
+    return blocks.flatMap((block) => {
+      if (block.kind === 'item') return [block]
+      if (block.kind === 'paragraph') {
+        const message = `${quote(block.text.text)} stands between the steps and is not one`
+        this.#findings.warn(
+          'irregular_form',
+          { text: block.text },
+          message,
+          'begin it with `- ` to make it a step',
+        )
+      }
+      return []
+    })
+  }
+}
+
+function isCode(block: MarkdownCode): boolean {
+  return ['python', 'py', 'ts', 'typescript', 'js', 'javascript'].includes(block.language)
+}
+
+function sameTitle(title: string, canonical: string): boolean {
+  const given = title.trim().toLowerCase()
+  return given === canonical.toLowerCase() || given === canonical.slice(0, -1).toLowerCase()
+}
+
+/** The text of a bullet and of what is below it. */
+function withChildren(item: MarkdownItem): MarkdownText {
+  if (item.children.length === 0) return item.text
+  return joinTexts([item.text, ...textsOf(item.children)])
+}

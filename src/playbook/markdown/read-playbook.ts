@@ -1,0 +1,81 @@
+import type { Procedure } from '../program.ts'
+import type { Callables } from './callables.ts'
+import { readDescription } from './description.ts'
+import type { Findings } from './findings.ts'
+import type { HostFunction } from './host-function.ts'
+import { readNote } from './notes.ts'
+import type { PlaybookDraft } from './program-draft.ts'
+import { readSteps } from './read-steps.ts'
+import type { StepContext } from './step-context.ts'
+import { readTrigger } from './triggers.ts'
+
+/** Reads one playbook: its steps, triggers and notes. */
+export function buildProcedure(draft: PlaybookDraft, id: string, context: StepContext): Procedure {
+  const asked = draft.metadata['execution_mode']
+  const mode = asked === 'raw' || asked === 'react' ? asked : draft.steps === null ? 'react' : 'steps'
+  if (draft.steps !== null && draft.steps.length === 0) {
+    context.findings.warn(
+      'no_effect',
+      { text: draft.heading },
+      `\`${draft.signature.name}\` has no steps`,
+      'write bullets below `### Steps`',
+    )
+  }
+  // Steps first: a variable that a step brings into being is known to the description, the triggers and the notes.
+  const steps = draft.steps === null ? [] : readSteps(draft.steps, `${id}/`, context)
+  return {
+    id,
+    name: draft.signature.name,
+    parameters: draft.signature.parameters,
+    returns: draft.signature.returns,
+    mode,
+    public: draft.metadata['public'] === true,
+    description: readDescription(draft.description, {
+      callables: context.callables,
+      agent: context.agent,
+      scope: context.scope,
+      findings: context.findings,
+      raw: mode === 'raw',
+    }),
+    triggers: draft.triggers
+      .filter((each) => each.text.trim() !== '')
+      .map((each) => readTrigger(each, context)),
+    steps: mode === 'steps' ? steps : [],
+    notes: draft.notes.filter((each) => each.text.trim() !== '').map((each) => readNote(each, context)),
+    tools: context.tools,
+    metadata: draft.metadata,
+    line: draft.heading.pieces[0]!.line.number,
+  }
+}
+
+/** A function that the host supplies, as a playbook without steps. */
+export function buildHostProcedure(
+  declared: HostFunction,
+  id: string,
+  agent: string,
+  callables: Callables,
+  findings: Findings,
+): Procedure {
+  void agent
+  void callables
+  void findings
+  return {
+    id,
+    name: declared.name,
+    parameters: declared.parameters,
+    returns: declared.returns,
+    mode: 'host',
+    public: declared.public,
+    description: {
+      form: 'template',
+      source: declared.description.replaceAll('{', '{{').replaceAll('}', '}}').slice(0, 10_000),
+      calls: [],
+    },
+    triggers: declared.triggers.map((text) => ({ text, line: declared.line, kind: 'message' })),
+    steps: [],
+    notes: [],
+    tools: [],
+    metadata: {},
+    line: declared.line,
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Bullets → steps, each bullet one step.
+ *
+ * Invariants:
+ * 1. Control flow comes from a recognised form only; everything else is a leaf.
+ * 2. What stands below a bullet that opens nothing never runs: it is an error, or, below words for a person, what those words
+ *    are to cover.
+ * 3. `Otherwise` belongs to the branch right before it.
+ */
+import type { MarkdownItem } from '../../document/markdown-block.ts'
+import type { Arm, Step, StepBody } from '../program.ts'
+import { actForm, extractionForm } from './act-form.ts'
+import { assignmentForm } from './assignment-form.ts'
+import { type BranchHead, branchHead } from './branch-form.ts'
+import { type Bullet, bulletOf, longestForm, partOf } from './bullet.ts'
+import { callForm, callInWords } from './call-form.ts'
+import { endingForm } from './ending-form.ts'
+import { quote } from './findings.ts'
+import { loopHead } from './loop-form.ts'
+import { nearKeyword } from './near-keyword.ts'
+import { speechForm } from './speech-form.ts'
+import { type StepContext, reportAt } from './step-context.ts'
+import { stepHash } from './step-hash.ts'
+
+/** Reads the bullets of one list. */
+export function readSteps(items: readonly MarkdownItem[], prefix: string, context: StepContext): Step[] {
+  const steps: Step[] = []
+  /** The branch that an `Otherwise` could still belong to. */
+  let open: { arms: Arm[]; word: 'if' | 'when'; ifs: number } | null = null
+  let ended = false
+  items.forEach((item, index) => {
+    const bullet = bulletOf(item, `${prefix}${index + 1}`)
+    if (bullet.text === '') return
+    if (ended) {
+      reportAt(bullet, 0, bullet.text.length, context).warn(
+        'unreachable_step',
+        `${quote(bullet.text)} is never reached`,
+        'the step before it ends the list',
+      )
+      ended = false
+    }
+    const head = bullet.text.length > longestForm ? null : branchHead(bullet, context)
+    if (head !== null) {
+      const continues =
+        open !== null &&
+        (head.word === 'else' || head.word === 'else if' || (head.word === 'when' && open.word === 'when'))
+      if (!continues && (head.word === 'else' || head.word === 'else if')) {
+        reportAt(bullet, 0, bullet.text.length, context).error(
+          'stray_children',
+          `${quote(bullet.text)} follows no \`If\``,
+          'put it right behind the branch it belongs to',
+        )
+        armOf(bullet, head, context)
+        return
+      }
+      if (open !== null && continues) {
+        if (head.word === 'else' && open.word === 'if' && open.ifs > 1)
+          warnOtherwise(bullet, open.arms[0]!, context)
+        open.arms.push(armOf(bullet, head, context))
+        if (head.word === 'else') open = null
+        return
+      }
+      const previous: { ifs: number; word: 'if' | 'when' } | null = open
+      const word = head.word === 'when' ? 'when' : 'if'
+      const arms = [armOf(bullet, head, context)]
+      steps.push({ id: bullet.id, text: bullet.text, line: bullet.line, kind: 'if', arms })
+      open = { arms, word, ifs: word === 'if' && previous?.word === 'if' ? previous.ifs + 1 : 1 }
+      return
+    }
+    open = null
+    const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...readBullet(bullet, context) }
+    steps.push(step)
+    ended =
+      step.kind === 'return' ||
+      step.kind === 'answer' ||
+      step.kind === 'end' ||
+      step.kind === 'break' ||
+      step.kind === 'continue'
+  })
+  return steps
+}
+
+function warnOtherwise(bullet: Bullet, first: Arm, context: StepContext): void {
+  reportAt(bullet, 0, bullet.text.length, context).warn(
+    'ambiguous_otherwise',
+    `several \`If\`s stand before ${quote(bullet.text)}; it belongs to the last one, ${quote(first.text)}`,
+    'write `Else if` where only one of them should happen',
+  )
+}
+
+function armOf(bullet: Bullet, head: BranchHead, context: StepContext): Arm {
+  const condition = head.condition(context)
+  const inside =
+    head.inline === null
+      ? readSteps(itemsOf(bullet), `${bullet.id}.`, context)
+      : [
+          inlineStep(partOf(bullet, head.inline, `${bullet.id}.1`), context),
+          ...readInlineChildren(bullet, context),
+        ]
+  if (inside.length === 0) {
+    reportAt(bullet, 0, bullet.text.length, context).warn(
+      'no_effect',
+      `nothing stands below ${quote(bullet.text)}`,
+      'indent the steps of the branch below it',
+    )
+  }
+  return { id: bullet.id, text: bullet.text, line: bullet.line, condition, steps: inside }
+}
+
+/** `Otherwise, tell the user:` with bullets below: they belong to the branch. */
+function readInlineChildren(bullet: Bullet, context: StepContext): Step[] {
+  const items = itemsOf(bullet)
+  if (items.length === 0) return []
+  reportAt(bullet, 0, bullet.text.length, context).error(
+    'stray_children',
+    `${quote(bullet.text)} has a step on its line and steps below it`,
+    'move all of them below it',
+  )
+  return []
+}
+
+function inlineStep(bullet: Bullet, context: StepContext): Step {
+  return { id: bullet.id, text: bullet.text, line: bullet.line, ...readLeaf(bullet, context) }
+}
+
+function readBullet(bullet: Bullet, context: StepContext): StepBody {
+  const loop = bullet.text.length > longestForm ? null : loopHead(bullet, context)
+  if (loop !== null) {
+    const steps = readSteps(itemsOf(bullet), `${bullet.id}.`, context)
+    if (steps.length === 0) {
+      reportAt(bullet, 0, bullet.text.length, context).warn(
+        'no_effect',
+        `nothing stands below ${quote(bullet.text)}`,
+        'indent the steps of the loop below it',
+      )
+    }
+    return loop(steps)
+  }
+  const body = readLeaf(bullet, context)
+  return itemsOf(bullet).length === 0 ? body : withContent(body, bullet, context)
+}
+
+function readLeaf(bullet: Bullet, context: StepContext): StepBody {
+  if (bullet.text.length > longestForm) return actForm(bullet, context)
+  const resolved = resolution(bullet, context)
+  return (
+    resolved ??
+    endingForm(bullet, context) ??
+    assignmentForm(bullet, context) ??
+    callForm(bullet, context) ??
+    callInWords(bullet, context) ??
+    speechForm(bullet, context) ??
+    extractionForm(bullet, context) ??
+    unrecognised(bullet, context)
+  )
+}
+
+function unrecognised(bullet: Bullet, context: StepContext): StepBody {
+  nearKeyword(bullet, context)
+  return actForm(bullet, context)
+}
+
+/** What a lock file says the bullet means. */
+function resolution(bullet: Bullet, context: StepContext): StepBody | null {
+  const hash =
+    Object.keys(context.resolutions).length === 0
+      ? null
+      : stepHash(bullet.text, { playbook: context.playbook })
+  if (hash === null || !Object.hasOwn(context.resolutions, hash)) return null
+  const text = context.resolutions[hash]!
+  const meant: Bullet = { ...bullet, text, children: [] }
+  const body = context.findings.quietly(() => assignmentForm(meant, context) ?? callForm(meant, context))
+  if (body?.kind === 'call' && body.value.calls.length > 0) return body
+  reportAt(bullet, 0, bullet.text.length, context).error(
+    'stale_resolution',
+    `the lock file says ${quote(text)}, which is no call in this program`,
+    'run `lockstep lock` again',
+  )
+  return null
+}
+
+/** Bullets below a leaf: what words are to cover, or an error. */
+function withContent(body: StepBody, bullet: Bullet, context: StepContext): StepBody {
+  const items = itemsOf(bullet)
+  const speech = body.kind === 'say' || body.kind === 'ask'
+  const written = speech && body.words?.kind === 'written' ? body.words : null
+  if (written !== null && items.every((item) => isContent(item, context))) {
+    reportAt(bullet, 0, bullet.text.length, context).warn(
+      'content_bullets',
+      `the bullets below ${quote(bullet.text)} are read as what it is to say`,
+      'put it on one line if they are no steps',
+    )
+    const instruction = [
+      written.instruction,
+      ...items.map((item) => `- ${item.text.text.replaceAll('\n', ' ')}`),
+    ].join('\n')
+    return { ...body, words: { ...written, instruction } } as StepBody
+  }
+  const content = items.every((item) => isContent(item, context))
+  reportAt(bullet, 0, bullet.text.length, context).error(
+    'stray_children',
+    content
+      ? `${quote(bullet.text)} opens no branch and no loop, and what stands below it looks like content, not like steps`
+      : `${quote(bullet.text)} opens no branch and no loop, so the steps below it would never run`,
+    content
+      ? 'put the content on the line itself'
+      : 'write `If …`, `While …` or `For each …` above them, or move them out',
+  )
+  return body
+}
+
+function isContent(item: MarkdownItem, context: StepContext): boolean {
+  if (item.children.some((child) => child.kind === 'item')) return false
+  const bullet = bulletOf(item, '')
+  return context.findings.quietly(() => {
+    if (branchHead(bullet, context) !== null || loopHead(bullet, context) !== null) return false
+    const uses = context.uses.length
+    const unresolved = context.unresolved.length
+    const body = readLeaf(bullet, context)
+    context.uses.length = uses
+    context.unresolved.length = unresolved
+    return body.kind === 'act'
+  })
+}
+
+function itemsOf(bullet: Bullet): MarkdownItem[] {
+  return bullet.children.filter((child) => child.kind === 'item')
+}

@@ -1,0 +1,229 @@
+/** What is said to a person and asked of one. */
+import type { Condition, StepBody, Target, ValueType, Words } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import type { Receiver } from './call-form.ts'
+import { readCondition } from './condition.ts'
+import { isKnown } from './scope.ts'
+import { typeNamed, splitTopLevel } from './signature.ts'
+import {
+  type StepContext,
+  acceptExpression,
+  noteRead,
+  readsOf,
+  reportAt,
+  reportUnset,
+  tryExpression,
+  writeTarget,
+} from './step-context.ts'
+import { readTemplate } from './text-template.ts'
+
+/** How many answers a question takes before it is given up. */
+export const mostAnswers = 10
+
+const person = String.raw`(?:(?:to|with)\s+)?(?:the\s+|our\s+|your\s+|a\s+)?(?:user|customer|caller|client|person|human|visitor|guest|patient|employee|them|him|her|everyone)`
+const sayVerb =
+  /^(?:say|tell|greet|thank|welcome|inform|notify|reply|respond|answer|introduce|explain|apologi[sz]e|congratulate|remind|let\s+(?:the\s+)?(?:user|customer|them)\s+know|show|display|print|describe|offer|suggest|recommend|advise|warn|encourage|acknowledge|mention|talk|chat|wish|reassure|state|announce)\b/i
+const quoted = new RegExp(
+  String.raw`^(?:say|tell|greet|thank|welcome|inform|notify|reply|respond|answer|show|display|print|warn|remind|ask|announce)(?:\s+${person})?(?:\s+(?:that|with|as|by saying))?\s*[:,]?\s*["“](.*)["”]\s*(?:${person})?[.!]?$`,
+  'iu',
+)
+const askVerb = /^(?:ask|prompt|keep\s+asking|request\s+(?:from\s+)?(?:the\s+)?(?:user|customer))\b/i
+const askInside = /\b(?:and|then)\s+ask\b/i
+const asksOnly = new RegExp(
+  String.raw`^(?:ask|prompt)(?:\s+${person})?\s+(?:for|to\s+(?:provide|enter|give))\s+(?:(?:their|his|her|the|an?)\s+)?(\$[\p{L}_][\p{L}\p{N}_]*(?::\p{L}+)?(?:(?:\s*,\s*|\s+and\s+|\s*,\s*and\s+)(?:(?:their|his|her|the|an?)\s+)?\$[\p{L}_][\p{L}\p{N}_]*(?::\p{L}+)?)*)[.?]?$`,
+  'iu',
+)
+const askedAgent = new RegExp(String.raw`^(?:ask|tell)\s+(?!${person}\b)(?:the\s+)?(.+)$`, 'iu')
+
+/** Says whether a bullet speaks to another agent of the program, which is no speech to a person. */
+export function addressesAgent(text: string, context: StepContext): boolean {
+  const rest = askedAgent.exec(text)?.[1]
+  if (rest === undefined) return false
+  const words = rest.split(/\s+/)
+  return [1, 2, 3, 4].some(
+    (count) =>
+      count < words.length + 1 && context.callables.agentNamed(words.slice(0, count).join(' ')) !== null,
+  )
+}
+
+/** Reads a bullet that says or asks something; null where it is no such form. */
+export function speechForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
+  if (/^say\s*\(/i.test(text)) return sayCall(bullet, context)
+  if (addressesAgent(text, context)) return null
+  if (askVerb.test(text)) return readAsk(bullet, context)
+  if (!sayVerb.test(text)) return null
+  if (askInside.test(text) && !quoted.test(text)) return readAsk(bullet, context)
+  return { kind: 'say', words: sayWords(bullet, context) }
+}
+
+function sayWords(bullet: Bullet, context: StepContext): Words {
+  const { text } = bullet
+  const literal = quoted.exec(text)
+  if (literal !== null && !/["“”]/.test(literal[1]!))
+    return literalWords(literal[1]!, text.indexOf(literal[1]!, text.search(/["“]/)), true, bullet, context)
+  const rest = /^say\s+/i.exec(text)
+  if (rest !== null) {
+    const words = text.slice(rest[0].length)
+    if (/^\$[\p{L}_][\p{L}\p{N}_.]*$/u.test(words))
+      return literalWords(words, rest[0].length, true, bullet, context)
+    // Placeholders are a sign that the words are meant as written.
+    if (/\{[^{}]+\}/.test(words)) {
+      const read = context.findings.quietly(() => templateOf(words, false, context))
+      if (read.holes > 0 && read.braces.length === 0)
+        return literalWords(words, rest[0].length, false, bullet, context)
+    }
+  }
+  return { kind: 'written', instruction: text, reads: readsOf(text, bullet, context) }
+}
+
+function templateOf(words: string, dollars: boolean, context: StepContext) {
+  return readTemplate(words, {
+    callables: context.callables,
+    agent: context.agent,
+    dollars,
+    isName: (name, sigil) => isKnown(context.scope, name, sigil),
+  })
+}
+
+/** Words as written, with their placeholders. */
+export function literalWords(
+  words: string,
+  from: number,
+  dollars: boolean,
+  bullet: Bullet,
+  context: StepContext,
+): Words {
+  const read = templateOf(words, dollars, context)
+  for (const { code, message, suggestion, start, end } of read.problems) {
+    reportAt(bullet, from + start, from + end, context).error(code, message, suggestion)
+  }
+  for (const { name, sigil, start, end } of read.names) {
+    if (isKnown(context.scope, name, sigil)) noteRead(name, bullet, context)
+    else reportUnset(name, sigil, bullet, from + start, from + end, context)
+  }
+  for (const { start, end, text } of read.braces) {
+    reportAt(bullet, from + start, from + end, context).warn(
+      'literal_brace',
+      `\`${text}\` is no placeholder and is said as it is`,
+      'write `{{` for a brace',
+    )
+  }
+  return { kind: 'literal', value: read.computation }
+}
+
+/** `Say(user, "…")`. */
+function sayCall(bullet: Bullet, context: StepContext): StepBody | null {
+  const found = /^say\s*\((.*)\)\s*$/is.exec(bullet.text)
+  if (found === null) return null
+  const parts = splitTopLevel(found[1]!)
+  const last = parts.at(-1)!.trim()
+  const from = bullet.text.lastIndexOf(last)
+  const literal = /^(["'])(.*)\1$/s.exec(last)
+  if (literal !== null && !literal[2]!.includes(literal[1]!)) {
+    return { kind: 'say', words: literalWords(literal[2]!, from + 1, true, bullet, context) }
+  }
+  const read = tryExpression(last, context)
+  if (read.kind === 'value')
+    return { kind: 'say', words: { kind: 'literal', value: acceptExpression(read, bullet, from, context) } }
+  return { kind: 'say', words: { kind: 'written', instruction: last, reads: readsOf(last, bullet, context) } }
+}
+
+/** Reads a question. `receivers` are the variables that an assignment names. */
+export function readAsk(bullet: Bullet, context: StepContext, receivers: readonly Receiver[] = []): StepBody {
+  const { text } = bullet
+  const simple = receivers.length === 0 ? asksOnly.exec(text) : null
+  const names =
+    receivers.length > 0 ? receivers : simple === null ? askedNames(text, context) : listOf(simple[1]!)
+  const type = typeAsked(text)
+  const targets = names.map((each): Target =>
+    writeTarget(
+      each.name,
+      each.sigil,
+      bullet,
+      context,
+      each.type === 'any' && names.length === 1 ? type : each.type,
+    ),
+  )
+  const literal = quoted.exec(text)
+  const words: Words | null =
+    simple !== null
+      ? null
+      : literal !== null && !/["“”]/.test(literal[1]!)
+        ? literalWords(literal[1]!, text.indexOf(literal[1]!, text.search(/["“]/)), true, bullet, context)
+        : {
+            kind: 'written',
+            instruction: text,
+            reads: readsOf(
+              text,
+              bullet,
+              context,
+              targets.map((each) => each.name),
+            ),
+          }
+  return {
+    kind: 'ask',
+    words,
+    targets,
+    until: untilOf(bullet, targets, context),
+    maxTurns: boundIn(text) ?? mostAnswers,
+  }
+}
+
+/** `up to 3 times`, `at most 4 turns`: the bound that words give. */
+export function boundIn(text: string): number | null {
+  const found =
+    /\b(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(\d{1,4}|[a-z]+)\s+(?:more\s+)?(?:times|turns|iterations|attempts|tries|rounds|retries|time)\b/i.exec(
+      text,
+    )?.[1]
+  if (found === undefined) return null
+  const count = /^\d/.test(found)
+    ? Number(found)
+    : ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'].indexOf(
+        found.toLowerCase(),
+      )
+  return count >= 1 ? count : null
+}
+
+function untilOf(bullet: Bullet, targets: readonly Target[], context: StepContext): Condition | null {
+  const { text } = bullet
+  const until = /\s(?:un)?till?\s+(.+)$/i.exec(text)
+  if (until !== null) {
+    const words = until[1]!.replace(/[.]$/, '')
+    return context.findings.quietly(() => readCondition(words, 0, bullet, context))
+  }
+  const [only] = targets
+  const range = /\bbetween\s+(-?\d+(?:\.\d+)?)\s+and\s+(-?\d+(?:\.\d+)?)\b/i.exec(text)
+  if (only === undefined || range === null) return null
+  const name = `${only.scope === 'state' ? '$' : ''}${only.name}`
+  return {
+    kind: 'computed',
+    value: { form: 'expression', source: `${range[1]} <= ${name} <= ${range[2]}`, calls: [] },
+  }
+}
+
+function typeAsked(text: string): ValueType {
+  if (/\b(?:an?\s+)?(?:whole\s+number|integer)\b/i.test(text)) return 'int'
+  if (/\bfor\s+an?\s+number\b/i.test(text)) return 'float'
+  if (/\byes\s*(?:or|\/)\s*no\b/i.test(text)) return 'bool'
+  return 'any'
+}
+
+function listOf(words: string): Receiver[] {
+  return [...words.matchAll(/\$([\p{L}_][\p{L}\p{N}_]*)(?::(\p{L}+))?/gu)].map(([, name, type]) => ({
+    name: name!,
+    sigil: true,
+    type: (type === undefined ? null : typeNamed(type)) ?? 'any',
+  }))
+}
+
+/** Variables behind `for`, `provide`, `store in` are what is asked; others that nothing else sets are too. */
+function askedNames(text: string, context: StepContext): Receiver[] {
+  const stored = /\b(?:store|save|keep|put)\b.*?\s(?:in|as|into)\s+(\$?)([\p{L}_][\p{L}\p{N}_]*)/iu.exec(text)
+  if (stored !== null) return [{ name: stored[2]!, sigil: stored[1] === '$', type: 'any' }]
+  const asked = /\s(?:for|provide|enter|give|get)\s(.*?)(?:\s(?:un)?till?\s|$)/iu.exec(text)?.[1] ?? ''
+  const names = new Map<string, Receiver>()
+  for (const each of listOf(asked)) names.set(each.name, each)
+  for (const each of listOf(text)) if (!isKnown(context.scope, each.name, true)) names.set(each.name, each)
+  return [...names.values()]
+}

@@ -1,0 +1,207 @@
+/** What every form needs to read a bullet: the names, what can be called, and where findings go. */
+import { ExpressionError } from '../../expression/expression-error.ts'
+import { nearestName } from '../../shared/nearest-name.ts'
+import type { Computation, Target, ValueType } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import type { Callables, ProgramTool } from './callables.ts'
+import type { Findings } from './findings.ts'
+import { type Lifted, liftCalls } from './lift-calls.ts'
+import { type Scope, isKnown, targetIn } from './scope.ts'
+
+/** A use of a variable, for the checks over the whole program. */
+export interface VariableUse {
+  readonly name: string
+  readonly agent: string
+  readonly playbook: string
+  readonly line: number
+  readonly kind: 'read' | 'write'
+  readonly bullet: Bullet | null
+}
+
+/** A bullet that a lock file could settle: what it says, and what it may have meant. */
+export interface UnresolvedStep {
+  /** With the text, what `stepHash` takes. */
+  readonly playbook: string
+  readonly step: string
+  readonly text: string
+  readonly file: string | null
+  readonly line: number
+  readonly candidates: readonly string[]
+}
+
+/** What is known while a playbook is read. */
+export interface StepContext {
+  readonly agent: string
+  readonly playbook: string
+  readonly scope: Scope
+  readonly callables: Callables
+  readonly findings: Findings
+  readonly uses: VariableUse[]
+  /** Tools that front matter or the playbook give to its natural-language steps. */
+  readonly tools: readonly string[]
+  readonly toolTable: ReadonlyMap<string, ProgramTool>
+  readonly maxTurns: number
+  readonly maxCalls: number
+  /** Texts that the program gives a variable somewhere: `$status is open` can then be compared. */
+  readonly literalsOf: (name: string) => ReadonlySet<string>
+  readonly resolutions: Readonly<Record<string, string>>
+  readonly unresolved: UnresolvedStep[]
+}
+
+/** What came of reading a stretch of a bullet as an expression. */
+export type ReadExpression =
+  | { readonly kind: 'value'; readonly lifted: Lifted }
+  /** It parses, but reads names that are no variables. */
+  | { readonly kind: 'words'; readonly lifted: Lifted; readonly unknown: readonly string[] }
+  | { readonly kind: 'prose' }
+  | { readonly kind: 'broken'; readonly error: ExpressionError }
+
+const operators = 'and|or|not|in|if|else|for'
+const twoWords = new RegExp(
+  String.raw`(?:^|\s)(?!(?:${operators})\b)[\p{L}][\p{L}\p{N}_'’.,-]*\s+(?!(?:${operators})\b)[\p{L}$"\d]`,
+  'u',
+)
+
+/** Reads an expression without reporting anything. */
+export function tryExpression(source: string, context: StepContext): ReadExpression {
+  const lifted = liftCalls(source, context.callables, context.agent)
+  if (lifted instanceof ExpressionError) {
+    const bare = source.replace(/"[^"]*"|'[^']*'/g, '""')
+    return twoWords.test(bare) || /^[\p{L}][\p{L}'’-]*\.?$/u.test(source.trim())
+      ? { kind: 'prose' }
+      : { kind: 'broken', error: lifted }
+  }
+  const unknown = lifted.names.filter(({ name, sigil }) => !sigil && !isKnown(context.scope, name, sigil))
+  return unknown.length === 0
+    ? { kind: 'value', lifted }
+    : { kind: 'words', lifted, unknown: unknown.map(({ name }) => name) }
+}
+
+/** Takes an expression that was read as the meaning of the bullet: reports what is wrong with it, and notes what it reads. */
+export function acceptExpression(
+  read: ReadExpression,
+  bullet: Bullet,
+  from: number,
+  context: StepContext,
+): Computation {
+  if (read.kind === 'prose') return { form: 'expression', source: 'null', calls: [] }
+  if (read.kind === 'broken') {
+    const { message, start, end } = read.error
+    reportAt(bullet, from + start, from + end, context).error('invalid_expression', message)
+    return { form: 'expression', source: 'null', calls: [] }
+  }
+  for (const problem of read.lifted.problems) {
+    reportAt(bullet, from + problem.start, from + problem.end, context).error(
+      problem.code,
+      problem.message,
+      problem.suggestion,
+    )
+  }
+  for (const { name, sigil, start, end } of read.lifted.names) {
+    if (isKnown(context.scope, name, sigil)) noteRead(name, bullet, context)
+    else reportUnset(name, sigil, bullet, from + start, from + end, context)
+  }
+  return read.lifted.computation
+}
+
+/** Says that nothing sets a variable. */
+export function reportUnset(
+  name: string,
+  sigil: boolean,
+  bullet: Bullet,
+  start: number,
+  end: number,
+  context: StepContext,
+): void {
+  const near = nearestVariable(name, context.scope)
+  const message = `nothing sets \`${sigil ? '$' : ''}${name}\``
+  reportAt(bullet, start, end, context).error(
+    'unset_variable',
+    message,
+    near === null ? (sigil ? null : 'text needs quotes') : `did you mean \`${near}\`?`,
+  )
+}
+
+/** A way to report at a stretch of a bullet. */
+export function reportAt(bullet: Bullet, start: number, end: number, context: StepContext) {
+  const place = { text: bullet.place, start: bullet.at + start, end: bullet.at + end }
+  return {
+    error: (...[code, message, suggestion]: ReportArguments) =>
+      context.findings.error(code, place, message, suggestion),
+    warn: (...[code, message, suggestion]: ReportArguments) =>
+      context.findings.warn(code, place, message, suggestion),
+  }
+}
+
+type ReportArguments = [code: Parameters<Findings['error']>[0], message: string, suggestion?: string | null]
+
+/** Notes that a bullet reads a variable. */
+export function noteRead(name: string, bullet: Bullet, context: StepContext): void {
+  context.uses.push({
+    name,
+    agent: context.agent,
+    playbook: context.playbook,
+    line: bullet.line,
+    kind: 'read',
+    bullet,
+  })
+}
+
+/** The target of that name, noted as written. */
+export function writeTarget(
+  name: string,
+  sigil: boolean,
+  bullet: Bullet,
+  context: StepContext,
+  type: ValueType = 'any',
+): Target {
+  context.uses.push({
+    name,
+    agent: context.agent,
+    playbook: context.playbook,
+    line: bullet.line,
+    kind: 'write',
+    bullet,
+  })
+  const target = targetIn(context.scope, name, sigil, type)
+  if (target.scope === 'state') context.scope.state.add(name)
+  return target
+}
+
+function nearestVariable(name: string, scope: Scope): string | null {
+  const known = [...scope.state, ...scope.locals, ...scope.parameters.map((each) => each.name)]
+  return nearestName(name, known)
+}
+
+const mention = /\$([\p{L}_][\p{L}\p{N}_]*)/gu
+
+/** The variables that words mention, with `$`; known ones without it too. */
+export function mentioned(text: string, scope: Scope): string[] {
+  const names = new Set<string>()
+  for (const [, name] of text.matchAll(mention)) names.add(name!)
+  const bare = [...scope.locals, ...scope.parameters.map((each) => each.name)]
+  if (bare.length > 0) {
+    const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? [])
+    for (const name of bare) if (words.has(name)) names.add(name)
+  }
+  return [...names]
+}
+
+/** The known variables that words read, noted; those that nothing sets are errors. */
+export function readsOf(
+  text: string,
+  bullet: Bullet,
+  context: StepContext,
+  except: readonly string[] = [],
+): string[] {
+  return mentioned(text, context.scope).filter((name) => {
+    if (except.includes(name)) return false
+    if (isKnown(context.scope, name, true)) {
+      noteRead(name, bullet, context)
+      return true
+    }
+    const at = bullet.text.indexOf(`$${name}`)
+    reportUnset(name, true, bullet, Math.max(0, at), Math.max(0, at) + name.length + 1, context)
+    return false
+  })
+}

@@ -1,0 +1,82 @@
+import type { MarkdownText } from '../../document/markdown-block.ts'
+import type { Trigger } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import { isComputable, readCondition } from './condition.ts'
+import { secondsIn } from './ending-form.ts'
+import { type StepContext, mentioned, reportAt } from './step-context.ts'
+
+const beginForm =
+  /^(?:at\s+the\s+(?:very\s+)?(?:beginning|start)\b.*|(?:when|once|after)\s+(?:the\s+|this\s+)?(?:program|agent|conversation|session|playbook|run)\s+(?:starts|begins|is\s+started|started)|on\s+start(?:up)?)[.!]?$/i
+const endForm =
+  /^(?:at\s+the\s+(?:very\s+)?end\b.*|before\s+(?:ending|exiting|the\s+end\s+of)\s+(?:the\s+)?program|when\s+(?:the\s+)?(?:program|conversation|session)\s+(?:ends|is\s+about\s+to\s+end)|on\s+exit)[.!]?$/i
+const timeForm =
+  /^after\s+(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s+(seconds?|minutes?|hours?|days?)[.!]?$/i
+const aroundForm = /^(before|after)\s+(?:calling|running|executing|using)\s+(.+?)[.!]?$/i
+const failsForm = /^(?:when|if|whenever)\s+(.+?)\s+(?:fails|failed|throws|errors)[.!]?$/i
+const stateForm = /^(?:when|whenever|once|as\s+soon\s+as|if)\s+(.+?)[.!]?$/is
+
+/** Reads when a playbook begins by itself. What is no other kind is asked of a model when a person has spoken. */
+export function readTrigger(place: MarkdownText, context: StepContext): Trigger {
+  const text = place.text.replaceAll('\n', ' ').trim()
+  const line = place.pieces[0]!.line.number
+  const bullet: Bullet = { id: context.playbook, line, text, at: 0, place, children: [] }
+  const base = { text, line }
+  if (beginForm.test(text)) return { ...base, kind: 'begin' }
+  if (endForm.test(text)) return { ...base, kind: 'end' }
+  const seconds = secondsIn(text, timeForm)
+  if (seconds !== null) return { ...base, kind: 'time', seconds }
+  return (
+    flowTrigger(bullet, base, context) ?? stateTrigger(bullet, base, context) ?? { ...base, kind: 'message' }
+  )
+}
+
+function flowTrigger(
+  bullet: Bullet,
+  base: { text: string; line: number },
+  context: StepContext,
+): Trigger | null {
+  const around = aroundForm.exec(bullet.text)
+  if (around !== null) {
+    const call = targetNamed(around[2]!, bullet, context)
+    if (call !== null)
+      return { ...base, kind: around[1]!.toLowerCase() === 'before' ? 'before' : 'after', call }
+    reportAt(bullet, 0, bullet.text.length, context).error(
+      'unknown_call',
+      `there is no playbook, function or tool \`${around[2]!.slice(0, 60)}\``,
+      'name it as it is called',
+    )
+    return { ...base, kind: 'message' }
+  }
+  const fails = failsForm.exec(bullet.text)
+  const call = fails === null ? null : targetNamed(fails[1]!, bullet, context)
+  return call === null ? null : { ...base, kind: 'fails', call }
+}
+
+/** What a name in words calls; null where nothing is called that. */
+export function targetNamed(words: string, _bullet: Bullet, context: StepContext) {
+  const name = words
+    .trim()
+    .replace(/\(.*\)$/s, '')
+    .replace(/^(?:the|a|an)\s+/i, '')
+    .replace(/\s+(?:playbook|tool)$/i, '')
+  const [agent, rest] = name.includes('.')
+    ? [context.callables.agentNamed(name.slice(0, name.indexOf('.'))), name.slice(name.indexOf('.') + 1)]
+    : [null, name]
+  const found =
+    agent === null
+      ? context.callables.find(name, context.agent)
+      : context.callables.findIn(agent, rest, context.agent)
+  return found.kind === 'one' ? found.callable.target : null
+}
+
+function stateTrigger(
+  bullet: Bullet,
+  base: { text: string; line: number },
+  context: StepContext,
+): Trigger | null {
+  const found = stateForm.exec(bullet.text)
+  if (found === null || !found[1]!.includes('$') || !isComputable(found[1]!, context)) return null
+  const condition = readCondition(found[1]!, bullet.text.indexOf(found[1]!), bullet, context)
+  if (condition.kind !== 'computed') return null
+  return { ...base, kind: 'state', value: condition.value, reads: mentioned(found[1]!, context.scope) }
+}
