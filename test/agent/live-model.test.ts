@@ -10,7 +10,7 @@ const services = [
 ]
 
 describe.each(services)('$model, the real service', ({ model, key }) => {
-  test.each(['whole', 'as a stream'])(
+  test.for(['whole', 'as a stream'])(
     'works through the refund playbook and pays once, asked %s',
     { timeout: 180_000 },
     async (way, { skip }) => {
