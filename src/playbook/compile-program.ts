@@ -105,7 +105,7 @@ export function compileProgram(program: Program): CompiledProgram {
         const text = `Fill in what ${procedure.name} is about.`
         steps.set(`${id}/0`, { id: `${id}/0`, text, line, kind: 'call', value, target: null })
       }
-      addBlock(procedure.id, procedure.steps)
+      addBlock(procedure.id, bodyOf(procedure))
     }
   }
   const all = [...procedures.values()]
@@ -139,6 +139,32 @@ export function compileProgram(program: Program): CompiledProgram {
     computation: (each) => remember(computations, each, () => compileComputation(each, compileValue)),
     truth: (each) => remember(truths, each, () => compileComputation(each, (source) => compileTruth(source))),
   }
+}
+
+/** How many calls the model may make that works on a playbook without steps. */
+const reactCalls = 20
+
+/** The bullets of a playbook. One without steps is a single piece of work for a model, or a single question to it, and returns what that gives. */
+function bodyOf({ id, mode, line, steps, tools }: Procedure): readonly Step[] {
+  if (mode !== 'react' && mode !== 'raw') return steps
+  const place = (number: number, text: string) => ({ id: `${id}/${number}`, text, line })
+  const instruction = 'Do what the description of the playbook says, and answer with what it asks for.'
+  if (mode === 'raw') {
+    return [{ ...place(1, 'Answer what the description says.'), kind: 'answer', instruction, reads: [] }]
+  }
+  return [
+    {
+      ...place(1, 'Work towards what the description says.'),
+      kind: 'act',
+      instruction,
+      targets: [],
+      reads: [],
+      tools,
+      reach: 'named',
+      maxCalls: reactCalls,
+    },
+    { ...place(2, 'Return it.'), kind: 'return', value: { form: 'expression', source: '_', calls: [] } },
+  ]
 }
 
 /** The variables that a condition depends on, as far as it says. */

@@ -387,6 +387,26 @@ describe('a program', () => {
     expect(played.said).toContain('agent: hi Ann')
   })
 
+  test('a playbook without steps is one piece of work for a model, a raw one is one question', () => {
+    const get = (id: string) =>
+      ({
+        kind: 'call',
+        target: variable(id.toLowerCase()),
+        value: computed('call_1', [playbookCall(id)]),
+      }) as const
+    const played = play(
+      program([
+        procedure('Main', [get('Free'), get('Raw'), get('Alone')]),
+        procedure('Free', [], { mode: 'react', tools: ['look'] }),
+        procedure('Raw', [], { mode: 'raw' }),
+        procedure('Alone', [], { mode: 'react' }),
+      ]),
+      { answer: () => ({ kind: 'write', text: 'written' }) },
+    )
+    expect(played.variables).toEqual({ free: 'done', raw: 'written', alone: 'written' })
+    expect(played.asked).toEqual(['write', 'write'])
+  })
+
   test('nothing but the call that is due is let through, exactly as it was worked out', () => {
     const pay = {
       kind: 'call',
