@@ -51,6 +51,17 @@ class OpenText {
   readonly #parts: string[] = []
   #length = 0
 
+  /** Adds a line of prose. Longer gaps than anybody writes become one blank, so that no form is slow to match. */
+  addProse(line: MarkdownLine, column: number, text: string): void {
+    if (text.length < 65 || !gap.test(text)) return this.add(line, column, text)
+    let at = 0
+    for (const part of text.split(gap)) {
+      at = text.indexOf(part, at)
+      this.add(line, column + at, part)
+      at += part.length
+    }
+  }
+
   add(line: MarkdownLine, column: number, text: string): void {
     if (this.pieces.length > 0) this.#length += 1
     this.pieces.push({ at: this.#length, line, column })
@@ -63,6 +74,7 @@ class OpenText {
   }
 }
 
+const gap = /\s{65,}/
 const marker = /^([-*+]|\d{1,9}[.)])(?:[ \t]+|$)/
 const fence = /^(`{3,}|~{3,})[ \t]*([^`]*)$/
 const rule = /^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
@@ -158,7 +170,7 @@ class OutlineReader {
     this.#closeItems(0)
     const title = withoutClosing(rest.trim())
     const open = new OpenText()
-    open.add(line, column + level + (rest.length - rest.trimStart().length), title)
+    open.addProse(line, column + level + (rest.length - rest.trimStart().length), title)
     this.#root.push({ kind: 'heading', level, text: open.close() })
     return true
   }
@@ -180,7 +192,7 @@ class OutlineReader {
       return
     }
     const open = new OpenText()
-    open.add(line, column + width, text.slice(column + width).trimEnd())
+    open.addProse(line, column + width, text.slice(column + width).trimEnd())
     this.#open.push({ indent, text: open, children: [] })
     this.#afterBlank = false
   }
@@ -190,7 +202,7 @@ class OutlineReader {
     const item = this.#open.at(-1)
     if (item !== undefined) {
       // Straight below an item its text goes on; after a blank line only what is indented belongs to it.
-      if (!this.#afterBlank && item.children.length === 0) return item.text.add(line, column, content)
+      if (!this.#afterBlank && item.children.length === 0) return item.text.addProse(line, column, content)
       let depth = this.#open.length
       while (depth > 0 && this.#open[depth - 1]!.indent + 2 > indent) depth--
       this.#closeItems(depth)

@@ -5,6 +5,7 @@ import type { Receiver } from './call-form.ts'
 import { isKnown } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
 import { typeNamed } from './signature.ts'
+import { idFromName } from './words.ts'
 
 const variable = /\$([\p{L}_][\p{L}\p{N}_]*)(?::(\p{L}+))?/gu
 const extractForm = /^(?:extract|read|pull)\s+(.+?)\s+(?:from|out\s+of)\s+(.+)$/iu
@@ -128,6 +129,6 @@ function warnIfCall(bullet: Bullet, context: StepContext): void {
       .slice(0, 3)
       .map((name) => `\`${name}\``)
       .join(' or ')}, and are left to a model`,
-    `write \`${candidates[0]}(…)\`, or keep what is meant in a lock file`,
+    `write \`${idFromName(candidates[0]!)}(…)\`, or keep what is meant in a lock file`,
   )
 }

@@ -33,11 +33,16 @@ export type Found =
   | { readonly kind: 'private'; readonly callable: Callable }
   | { readonly kind: 'none'; readonly nearest: string | null }
 
+const mostTried = 200
+const mostMissed = 100
+
 /** Finds what is called by a name or by words. */
 export class Callables {
   readonly all: Callable[] = []
   readonly #byWords = new Map<string, Callable[]>()
+  readonly #byFirstWord = new Map<string, { callable: Callable; own: readonly string[] }[]>()
   readonly #agents = new Map<string, string>()
+  #missed = 0
 
   addAgent(name: string): void {
     this.#agents.set(wordKey(name), name)
@@ -49,6 +54,13 @@ export class Callables {
     const same = this.#byWords.get(key)
     if (same === undefined) this.#byWords.set(key, [callable])
     else same.push(callable)
+    const own = wordsOf(callable.name)
+    const [first] = own
+    // One word stands in many a sentence by chance.
+    if (first === undefined || own.length < 2) return
+    const beginning = this.#byFirstWord.get(first)
+    if (beginning === undefined) this.#byFirstWord.set(first, [{ callable, own }])
+    else beginning.push({ callable, own })
   }
 
   /** The agent of that name; also `Accountant` for `Accountant agent`. */
@@ -85,25 +97,35 @@ export class Callables {
     return choose(this.#byWords.get(words.join(' ')) ?? [], from) ?? { kind: 'none', nearest: null }
   }
 
-  /** Names whose words all stand in the given ones, or the other way round: what the author may have meant. */
+  /** Names whose words all stand in the text, in their order: what the author may have meant. */
   resembling(text: string, from: string): string[] {
-    const words = new Set(wordsOf(text))
-    if (words.size === 0) return []
-    return this.all
-      .filter((each) => each.agent === null || each.agent === from || each.public)
-      .filter((each) => {
-        const own = wordsOf(each.name)
-        return own.length >= 2 && own.every((word) => words.has(word))
-      })
-      .map((each) => each.name)
+    const words = wordsOf(text)
+    const found: string[] = []
+    let tried = 0
+    words.forEach((word, at) => {
+      for (const { callable, own } of this.#byFirstWord.get(word) ?? []) {
+        if (++tried > mostTried) return
+        const reachable = callable.agent === null || callable.agent === from || callable.public
+        if (reachable && follows(own, words, at) && !found.includes(callable.name)) found.push(callable.name)
+      }
+    })
+    return found
   }
 
   #missing(name: string, agent?: string): Found {
+    // Each look takes in every name, so a text full of unknown ones gets no suggestions for all of them.
+    if (++this.#missed > mostMissed) return { kind: 'none', nearest: null }
     const names = this.all
       .filter((each) => agent === undefined || each.agent === agent)
       .map((each) => each.name)
     return { kind: 'none', nearest: nearestName(name, names) }
   }
+}
+
+function follows(own: readonly string[], words: readonly string[], from: number): boolean {
+  let next = 0
+  for (let at = from; at < words.length && next < own.length; at++) if (words[at] === own[next]) next++
+  return next === own.length
 }
 
 /** Its own agent's first, then what is public elsewhere or a tool. */

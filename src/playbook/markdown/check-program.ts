@@ -23,9 +23,8 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
     if (
       reads.length === 0 &&
       write?.bullet != null &&
-      !mentioned.has(write.name) &&
-      write.name !== 'turn' &&
-      write.name !== 'iteration'
+      !/^(?:for|repeat|do|loop|count)\b/i.test(write.bullet.text) &&
+      !mentioned.has(write.name)
     ) {
       reportAt(write.bullet, 0, write.bullet.text.length, context).warn(
         'unused_variable',

@@ -116,7 +116,9 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
   }
   if (direct.kind === 'words' && direct.lifted.problems.length > 0)
     acceptExpression({ kind: 'value', lifted: { ...direct.lifted, names: [] } }, bullet, from, context)
-  return { kind: 'judged', text, reads: readsOf(text, bullet, context) }
+  const reads = readsOf(text, bullet, context)
+  // `If income is below 100`, in a playbook that was given `$gross_income`, is about what it was given.
+  return { kind: 'judged', text, reads: reads.length > 0 ? reads : [...context.scope.parameters.keys()] }
 }
 
 /** The spelled-out expression has other offsets than the words, so findings point at all of them. */
@@ -216,7 +218,7 @@ function spellPart(text: string, context: StepContext): string | null {
     if (two === null) continue
     const phrase = two[2]!.toLowerCase().replace(/\s+/g, ' ')
     const left = operand(two[1]!, context)
-    const right = /one of$/.test(phrase) ? choices(two[3]!, context) : operand(two[3]!, context)
+    const right = phrase.endsWith('one of') ? choices(two[3]!, context) : operand(two[3]!, context)
     if (left !== null && right !== null) return table[phrase]!(left, right)
   }
   const is = isForm.exec(text)

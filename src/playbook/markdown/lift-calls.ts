@@ -12,6 +12,7 @@ import { parseExpression } from '../../expression/parse-expression.ts'
 import type { AccessNode, KeywordArgument, SyntaxNode } from '../../expression/syntax-node.ts'
 import type { Call, Computation } from '../program.ts'
 import type { Callable, Callables, Found } from './callables.ts'
+import { fitsType } from './signature.ts'
 
 /** A problem inside an expression; the range counts from its beginning. */
 export interface ExpressionProblem extends SourceRange {
@@ -183,10 +184,33 @@ export class Lifter {
     const callable = this.#resolve(found, name, range)
     if (callable === null) return 'null'
     const misfit = argumentMisfit(callable, given.length, Object.keys(named))
+    this.#checkTypes(callable, positional, keywords)
     if (misfit !== null) this.#problem('wrong_arguments', range, misfit, signatureOf(callable))
     this.targets.push(callable)
     this.calls.push({ target: callable.target, positional: given, named })
     return `call_${this.calls.length}`
+  }
+
+  #checkTypes(
+    callable: Callable,
+    positional: readonly SyntaxNode[],
+    keywords: readonly KeywordArgument[],
+  ): void {
+    const check = (parameter: Callable['parameters'][number] | undefined, node: SyntaxNode): void => {
+      if (parameter === undefined || node.kind !== 'literal' || fitsType(node.value, parameter.type)) return
+      this.#problem(
+        'wrong_arguments',
+        node,
+        `\`${parameter.name}\` of \`${callable.name}\` is ${parameter.type}, and ${JSON.stringify(node.value)} is not`,
+        null,
+      )
+    }
+    positional.forEach((node, at) => check(callable.parameters[at], node))
+    for (const { name, value } of keywords)
+      check(
+        callable.parameters.find((each) => each.name === name),
+        value,
+      )
   }
 
   #resolve(found: Found, name: string, range: SourceRange): Callable | null {

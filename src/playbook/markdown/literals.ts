@@ -18,11 +18,6 @@ export function literalsIn(
   const assigned = new Map<string, Set<string>>()
   const called = new Map<string, Set<string>>()
   const returned = new Map<string, Set<string>>()
-  const add = (map: Map<string, Set<string>>, key: string, value: string): void => {
-    const set = map.get(key)
-    if (set === undefined) map.set(key, new Set([value]))
-    else set.add(value)
-  }
   for (const agent of drafts) {
     for (const playbook of agent.playbooks) {
       const visit = (blocks: readonly MarkdownBlock[]): void => {
@@ -57,4 +52,10 @@ export function literalsIn(
       ...[...(called.get(key) ?? [])].flatMap((each) => [...(returned.get(each) ?? [])]),
     ])
   }
+}
+
+function add(map: Map<string, Set<string>>, key: string, value: string): void {
+  const set = map.get(key)
+  if (set === undefined) map.set(key, new Set([value]))
+  else set.add(value)
 }

@@ -1,7 +1,5 @@
 import type { Procedure } from '../program.ts'
-import type { Callables } from './callables.ts'
 import { readDescription } from './description.ts'
-import type { Findings } from './findings.ts'
 import type { HostFunction } from './host-function.ts'
 import { readNote } from './notes.ts'
 import type { PlaybookDraft } from './program-draft.ts'
@@ -49,16 +47,7 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
 }
 
 /** A function that the host supplies, as a playbook without steps. */
-export function buildHostProcedure(
-  declared: HostFunction,
-  id: string,
-  agent: string,
-  callables: Callables,
-  findings: Findings,
-): Procedure {
-  void agent
-  void callables
-  void findings
+export function buildHostProcedure(declared: HostFunction, id: string): Procedure {
   return {
     id,
     name: declared.name,

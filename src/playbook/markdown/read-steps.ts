@@ -15,7 +15,7 @@ import { type BranchHead, branchHead } from './branch-form.ts'
 import { type Bullet, bulletOf, longestForm, partOf } from './bullet.ts'
 import { callForm, callInWords } from './call-form.ts'
 import { endingForm } from './ending-form.ts'
-import { quote } from './findings.ts'
+import { Findings, quote } from './findings.ts'
 import { loopHead } from './loop-form.ts'
 import { nearKeyword } from './near-keyword.ts'
 import { speechForm } from './speech-form.ts'
@@ -137,7 +137,8 @@ function readBullet(bullet: Bullet, context: StepContext): StepBody {
     return loop(steps)
   }
   const body = readLeaf(bullet, context)
-  return itemsOf(bullet).length === 0 ? body : withContent(body, bullet, context)
+  // One error for one mistake: what stands below a misspelled word is not to blame.
+  return body === nothing || itemsOf(bullet).length === 0 ? body : withContent(body, bullet, context)
 }
 
 function readLeaf(bullet: Bullet, context: StepContext): StepBody {
@@ -156,27 +157,42 @@ function readLeaf(bullet: Bullet, context: StepContext): StepBody {
 }
 
 function unrecognised(bullet: Bullet, context: StepContext): StepBody {
-  nearKeyword(bullet, context)
-  return actForm(bullet, context)
+  return nearKeyword(bullet, context) ? nothing : actForm(bullet, context)
+}
+
+/** Stands in for a bullet that has an error; a program with one is not returned. */
+const nothing: StepBody = {
+  kind: 'act',
+  instruction: '',
+  targets: [],
+  reads: [],
+  tools: [],
+  reach: 'reads only',
+  maxCalls: 1,
 }
 
 /** What a lock file says the bullet means. */
 function resolution(bullet: Bullet, context: StepContext): StepBody | null {
-  const hash =
-    Object.keys(context.resolutions).length === 0
-      ? null
-      : stepHash(bullet.text, { playbook: context.playbook })
-  if (hash === null || !Object.hasOwn(context.resolutions, hash)) return null
-  const text = context.resolutions[hash]!
+  if (context.resolutions.size === 0) return null
+  const text = context.resolutions.get(stepHash(bullet.text, { playbook: context.playbook }))
+  if (text === undefined) return null
   const meant: Bullet = { ...bullet, text, children: [] }
-  const body = context.findings.quietly(() => assignmentForm(meant, context) ?? callForm(meant, context))
-  if (body?.kind === 'call' && body.value.calls.length > 0) return body
+  const uses = context.uses.length
+  const trial = new Findings()
+  const body = readCall(meant, { ...context, findings: trial })
+  if (body?.kind === 'call' && body.value.calls.length > 0 && !trial.hasErrors) return body
+  context.uses.length = uses
   reportAt(bullet, 0, bullet.text.length, context).error(
     'stale_resolution',
     `the lock file says ${quote(text)}, which is no call in this program`,
     'run `lockstep lock` again',
   )
   return null
+}
+
+/** A call in function syntax, with or without a variable for its result. */
+function readCall(bullet: Bullet, context: StepContext): StepBody | null {
+  return assignmentForm(bullet, context) ?? callForm(bullet, context)
 }
 
 /** Bullets below a leaf: what words are to cover, or an error. */

@@ -4,7 +4,7 @@ import type { PlaybookDraft } from './program-draft.ts'
 
 /** The variables that a playbook may use: its own, and those of its agent. */
 export interface Scope {
-  readonly parameters: readonly Parameter[]
+  readonly parameters: ReadonlyMap<string, Parameter>
   /** Names without `$` that a step of the playbook sets. */
   readonly locals: ReadonlySet<string>
   /** Names with `$` that any playbook of the agent sets. */
@@ -26,14 +26,14 @@ export function isKnown(scope: Scope, name: string, sigil: boolean): boolean {
     scope.locals.has(name) ||
     scope.state.has(name) ||
     givenNames.has(name) ||
-    scope.parameters.some((each) => each.name === name) ||
+    scope.parameters.has(name) ||
     (!sigil && /^call_\d+$/.test(name))
   )
 }
 
 /** Where a value of that name goes: parameters and bare names are the call's own, `$names` the agent's. */
 export function targetIn(scope: Scope, name: string, sigil: boolean, type: ValueType = 'any'): Target {
-  const own = scope.parameters.find((each) => each.name === name)
+  const own = scope.parameters.get(name)
   const local =
     own !== undefined ||
     (!sigil && !scope.state.has(name)) ||

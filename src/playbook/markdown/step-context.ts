@@ -44,7 +44,7 @@ export interface StepContext {
   readonly maxCalls: number
   /** Texts that the program gives a variable somewhere: `$status is open` can then be compared. */
   readonly literalsOf: (name: string) => ReadonlySet<string>
-  readonly resolutions: Readonly<Record<string, string>>
+  readonly resolutions: ReadonlyMap<string, string>
   readonly unresolved: UnresolvedStep[]
 }
 
@@ -169,7 +169,7 @@ export function writeTarget(
 }
 
 function nearestVariable(name: string, scope: Scope): string | null {
-  const known = [...scope.state, ...scope.locals, ...scope.parameters.map((each) => each.name)]
+  const known = [...scope.state, ...scope.locals, ...scope.parameters.keys()].slice(0, 1000)
   return nearestName(name, known)
 }
 
@@ -179,10 +179,10 @@ const mention = /\$([\p{L}_][\p{L}\p{N}_]*)/gu
 export function mentioned(text: string, scope: Scope): string[] {
   const names = new Set<string>()
   for (const [, name] of text.matchAll(mention)) names.add(name!)
-  const bare = [...scope.locals, ...scope.parameters.map((each) => each.name)]
-  if (bare.length > 0) {
-    const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? [])
-    for (const name of bare) if (words.has(name)) names.add(name)
+  if (scope.locals.size + scope.parameters.size > 0) {
+    for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) {
+      if (scope.locals.has(word) || scope.parameters.has(word)) names.add(word)
+    }
   }
   return [...names]
 }

@@ -1,0 +1,250 @@
+/** Drafts → the program: names first, so that everything can be called before any of it is read; then each playbook. */
+import type { MarkdownText } from '../../document/markdown-block.ts'
+import type { Json, JsonObject } from '../../shared/json.ts'
+import type { Procedure, Program, ProgramAgent } from '../program.ts'
+import { type Callable, Callables, type ProgramTool } from './callables.ts'
+import { checkProgram } from './check-program.ts'
+import { readDescription } from './description.ts'
+import type { Findings } from './findings.ts'
+import { type HostFunction, hostFunctions } from './host-function.ts'
+import { literalsIn } from './literals.ts'
+import { isCount } from './metadata.ts'
+import type { ParseProgramOptions } from './parse-program.ts'
+import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
+import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
+import { collectNames } from './scope.ts'
+import type { UnresolvedStep, VariableUse } from './step-context.ts'
+import { idFromName, wordKey } from './words.ts'
+
+/** The turns that a loop without a bound takes, where front matter says nothing. */
+const usualTurns = 50
+/** The tool calls that a natural-language step may make, where nothing says otherwise. */
+const usualCalls = 10
+/** What front matter says that is not kept as metadata. */
+const ownKeys: ReadonlySet<string> = new Set(['name', 'tools', 'max_turns', 'max_model_calls'])
+
+/** A playbook or function with the id it was given. */
+interface Known {
+  readonly draft: PlaybookDraft | HostFunction
+  readonly id: string
+  readonly heading: MarkdownText | null
+}
+
+/** Reads the drafts of a program into its tree. */
+export class ProgramReader {
+  readonly unresolved: UnresolvedStep[] = []
+  readonly #drafts: readonly AgentDraft[]
+  readonly #front: JsonObject
+  readonly #options: ParseProgramOptions
+  readonly #findings: Findings
+  readonly #callables = new Callables()
+  readonly #uses: VariableUse[] = []
+  readonly #ids = new Set<string>()
+
+  constructor(
+    drafts: readonly AgentDraft[],
+    front: JsonObject,
+    options: ParseProgramOptions,
+    findings: Findings,
+  ) {
+    this.#drafts = drafts
+    this.#front = front
+    this.#options = options
+    this.#findings = findings
+  }
+
+  read(name: string): Program {
+    for (const { name: agent } of this.#drafts) this.#callables.addAgent(agent)
+    const known = this.#drafts.map((draft) => this.#name(draft))
+    for (const tool of this.#options.tools ?? []) this.#callables.add(toolCallable(tool))
+    const maxTurns = isCount(this.#front['max_turns']) ? this.#front['max_turns'] : usualTurns
+    const tools = stringsOf(this.#front['tools'])
+    this.#checkTools(tools, null)
+    const literals = literalsIn(this.#drafts)
+    const agents = this.#drafts.map((draft, index): ProgramAgent =>
+      this.#agent(draft, known[index]!, { maxTurns, tools, literals }),
+    )
+    const calls = this.#front['max_model_calls']
+    const metadata = Object.fromEntries(Object.entries(this.#front).filter(([key]) => !ownKeys.has(key)))
+    const program: Program = {
+      name,
+      agents,
+      tools,
+      maxTurns,
+      maxModelCalls: isCount(calls) ? calls : null,
+      metadata,
+    }
+    checkProgram(program, this.#uses, this.#findings)
+    return program
+  }
+
+  /** Gives every playbook and function of an agent an id, so that all can be called before any is read. */
+  #name(agent: AgentDraft): Known[] {
+    const own = new Map<string, number>()
+    const known: Known[] = []
+    const functions = agent.code.flatMap((block) =>
+      hostFunctions(block).map((each) => ({ each, fence: block.fence })),
+    )
+    for (const playbook of agent.playbooks) {
+      const { name } = playbook.signature
+      if (name === '') {
+        this.#findings.error(
+          'invalid_name',
+          { text: playbook.heading },
+          'the playbook has no name',
+          'write `## Name`',
+        )
+      }
+      if (this.#isTwice(name, own, playbook.heading)) continue
+      const id = this.#id(name, agent.name)
+      known.push({ draft: playbook, id, heading: playbook.heading })
+      this.#callables.add(
+        callableOf(name, id, agent.name, playbook.signature.parameters, playbook.metadata['public'] === true),
+      )
+    }
+    for (const { each, fence } of functions) {
+      if (own.has(wordKey(each.name))) {
+        this.#findings.error('duplicate_playbook', fence, `there is a playbook \`${each.name}\` already`)
+        continue
+      }
+      own.set(wordKey(each.name), 1)
+      const id = this.#id(each.name, agent.name)
+      known.push({ draft: each, id, heading: null })
+      this.#callables.add(callableOf(each.name, id, agent.name, each.parameters, each.public))
+      if (!(this.#options.hostFunctions ?? []).includes(each.name)) {
+        this.#findings.warn(
+          'host_function',
+          fence,
+          `the code of \`${each.name}\` is not run; the host must supply a function of that name`,
+          'register it in TypeScript',
+        )
+      }
+    }
+    return known
+  }
+
+  #isTwice(name: string, own: Map<string, number>, heading: MarkdownText): boolean {
+    const key = wordKey(name)
+    const line = own.get(key)
+    if (line === undefined) {
+      own.set(key, heading.pieces[0]!.line.number)
+      return false
+    }
+    this.#findings.error(
+      'duplicate_playbook',
+      { text: heading },
+      `there is a playbook \`${name}\` already, on line ${line}`,
+      'give one of them another name',
+    )
+    return true
+  }
+
+  #id(name: string, agent: string): string {
+    const plain = idFromName(name) || `Playbook${this.#ids.size + 1}`
+    const options = [plain, `${idFromName(agent) || 'Agent'}.${plain}`]
+    let id = options.find((each) => !this.#ids.has(each))
+    for (let count = 2; id === undefined; count++) {
+      const numbered = `${options[1]!}_${count}`
+      if (!this.#ids.has(numbered)) id = numbered
+    }
+    this.#ids.add(id)
+    return id
+  }
+
+  #agent(
+    draft: AgentDraft,
+    known: readonly Known[],
+    program: {
+      maxTurns: number
+      tools: readonly string[]
+      literals: (agent: string, name: string) => ReadonlySet<string>
+    },
+  ): ProgramAgent {
+    const names = draft.playbooks.map((playbook) => ({ playbook, ...collectNames(playbook) }))
+    const state = new Set(names.flatMap((each) => [...each.state]))
+    const localsOf = new Map(names.map((each) => [each.playbook, each.locals]))
+    const toolTable = new Map((this.#options.tools ?? []).map((tool) => [tool.name, tool]))
+    const resolutions = new Map(Object.entries(this.#options.resolutions ?? {}))
+    const agentTools = stringsOf(draft.metadata['tools'])
+    const description = readDescription(draft.description, {
+      callables: this.#callables,
+      agent: draft.name,
+      scope: { parameters: new Map(), locals: new Set(), state },
+      findings: this.#findings,
+      raw: false,
+    })
+    const playbooks = known.map(({ draft: each, id }): Procedure => {
+      if ('returns' in each) return buildHostProcedure(each, id)
+      const own = stringsOf(each.metadata['tools'])
+      this.#checkTools(own, each.heading)
+      return buildProcedure(each, id, {
+        agent: draft.name,
+        playbook: id,
+        scope: {
+          parameters: new Map(each.signature.parameters.map((own) => [own.name, own])),
+          locals: localsOf.get(each) ?? new Set(),
+          state,
+        },
+        callables: this.#callables,
+        findings: this.#findings,
+        uses: this.#uses,
+        tools: [...new Set([...program.tools, ...agentTools, ...own])],
+        toolTable,
+        maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
+        maxCalls: isCount(each.metadata['max_calls']) ? each.metadata['max_calls'] : usualCalls,
+        literalsOf: (name) => program.literals(draft.name, name),
+        resolutions,
+        unresolved: this.unresolved,
+      })
+    })
+    return { name: draft.name, kind: draft.kind, description, metadata: draft.metadata, playbooks }
+  }
+
+  #checkTools(names: readonly string[], heading: MarkdownText | null): void {
+    const { tools } = this.#options
+    if (tools === undefined) return
+    for (const name of names) {
+      if (tools.some((tool) => tool.name === name)) continue
+      const found = this.#callables.find(name, '')
+      const suggestion =
+        found.kind === 'none' && found.nearest !== null ? `did you mean \`${found.nearest}\`?` : null
+      const place = heading ?? this.#drafts[0]?.heading ?? this.#drafts[0]?.playbooks[0]?.heading
+      if (place !== undefined && place !== null)
+        this.#findings.error('unknown_tool', { text: place }, `there is no tool \`${name}\``, suggestion)
+    }
+  }
+}
+
+function callableOf(
+  name: string,
+  id: string,
+  agent: string,
+  parameters: Callable['parameters'],
+  isPublic: boolean,
+): Callable {
+  return {
+    target: { kind: 'playbook', id },
+    name,
+    agent,
+    public: isPublic,
+    parameters,
+    required: parameters.filter((each) => each.default === undefined).map((each) => each.name),
+    risk: null,
+  }
+}
+
+function toolCallable(tool: ProgramTool): Callable {
+  return {
+    target: { kind: 'tool', name: tool.name },
+    name: tool.name,
+    agent: null,
+    public: true,
+    parameters: tool.parameters.map((name) => ({ name, type: 'any' })),
+    required: tool.required ?? null,
+    risk: tool.risk,
+  }
+}
+
+function stringsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
