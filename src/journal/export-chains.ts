@@ -1,0 +1,90 @@
+import type { Json, JsonObject } from '../shared/json.ts'
+import { tenantChain, type SealedEntry } from './chain.ts'
+import type { Checkpoint } from './chain-checkpoint.ts'
+import { exportVersion, writePlainLine, writeSealedLine, type ExportManifest } from './chain-export.ts'
+import type { ChainStore } from './chain-store.ts'
+import type { JournalEntry } from './journal.ts'
+
+/** What an export takes from a store. */
+export type ExportSource = Pick<ChainStore, 'sealed' | 'checkpoints' | 'kept' | 'publicKeys'>
+
+/** How runs are exported. */
+export interface ExportOptions {
+  /** Tenants whose own chains go along, with every run of theirs: the export says that it is complete. */
+  readonly tenants?: readonly string[]
+  /** Takes secrets out of a payload. One that this changes is withheld, and stands in the export as its digest and for people only. */
+  readonly redact?: ((data: JsonObject) => JsonObject) | undefined
+}
+
+/** The lines of an export of chained runs: the manifest, then every entry. */
+export async function exportChains(
+  source: ExportSource,
+  runs: readonly string[],
+  { tenants = [], redact }: ExportOptions = {},
+): Promise<string[]> {
+  const names = [...tenants.map(tenantChain), ...runs]
+  const chains: ExportManifest['chains'][number][] = []
+  const documents: Record<string, Json> = {}
+  const checkpoints = new Map<string, Checkpoint>()
+  const lines: string[] = ['']
+  for (const chain of names) {
+    const entries = await source.sealed(chain)
+    chains.push({ chain, entries: entries.length, hash: entries.at(-1)?.hash ?? null })
+    const playbook = playbookOf(entries[0])
+    if (playbook !== null) await addDocument(source, playbook, documents)
+    for (const each of await source.checkpoints(chain)) checkpoints.set(each.signature, each)
+    for (const entry of entries) lines.push(writeEntry(entry, redact))
+  }
+  const manifest: ExportManifest = {
+    lockstep: 'export',
+    v: exportVersion,
+    chains,
+    complete: tenants.length > 0,
+    documents,
+    publicKeys: source.publicKeys(),
+    checkpoints: [...checkpoints.values()],
+  }
+  lines[0] = JSON.stringify(manifest)
+  return lines
+}
+
+/** The lines of an export of a run that was kept without a chain. */
+export function exportPlain(
+  entries: readonly JournalEntry[],
+  documents: Readonly<Record<string, Json>>,
+): string[] {
+  const chain = entries[0]?.run ?? ''
+  const manifest: ExportManifest = {
+    lockstep: 'export',
+    v: exportVersion,
+    chains: [{ chain, entries: entries.length, hash: null }],
+    complete: false,
+    documents,
+    publicKeys: {},
+    checkpoints: [],
+  }
+  return [JSON.stringify(manifest), ...entries.map(writePlainLine)]
+}
+
+function writeEntry(entry: SealedEntry, redact: ExportOptions['redact']): string {
+  if (redact === undefined || entry.payload === null) return writeSealedLine(entry)
+  const { data } = entry.payload
+  const view = redact(data)
+  return JSON.stringify(view) === JSON.stringify(data) ? writeSealedLine(entry) : writeSealedLine(entry, view)
+}
+
+/** The digest of the playbook that the first entry of a run names. */
+function playbookOf(first: SealedEntry | undefined): string | null {
+  const playbook = first?.link.type === 'run.started' ? first.payload?.data['playbook'] : null
+  return typeof playbook === 'string' ? playbook : null
+}
+
+async function addDocument(
+  source: ExportSource,
+  digest: string,
+  documents: Record<string, Json>,
+): Promise<void> {
+  if (Object.hasOwn(documents, digest)) return
+  const text = await source.kept(digest)
+  if (text !== null) documents[digest] = JSON.parse(text) as Json
+}

@@ -1,0 +1,93 @@
+import { checkpointText, type Checkpoint } from '../journal/chain-checkpoint.ts'
+import { messageOf } from '../shared/message-of.ts'
+import type { ReadEntry } from './read-export.ts'
+import type { Finding } from './verdict.ts'
+
+/** Says whether the Ed25519 signature, in hexadecimal, is that of the text under the public key, in PEM. */
+export type VerifySignature = (publicKey: string, text: string, signature: string) => boolean
+
+/** What checkpoints say about the chains of an export. */
+export interface CheckpointReport {
+  readonly findings: readonly Finding[]
+  /** For each chain the highest entry that a checkpoint kept elsewhere vouches for. */
+  readonly covered: ReadonlyMap<string, number>
+  readonly signatures: number
+}
+
+/** Checks signatures, and that every chain is where its checkpoints say it was. */
+export function checkCheckpoints(
+  chains: ReadonlyMap<string, readonly ReadEntry[]>,
+  given: {
+    readonly inside: readonly Checkpoint[]
+    readonly outside: readonly Checkpoint[]
+    readonly insideKeys: Readonly<Record<string, string>>
+    /** Null where none were kept elsewhere. */
+    readonly outsideKeys: Readonly<Record<string, string>> | null
+  },
+  verifySignature: VerifySignature,
+): CheckpointReport {
+  const findings: Finding[] = []
+  const covered = new Map<string, number>()
+  const { inside, outside, insideKeys, outsideKeys } = given
+  let signatures = 0
+  let trusted = 0
+  for (const checkpoint of [...outside, ...inside]) {
+    const keptElsewhere = outside.includes(checkpoint)
+    const own = outsideKeys?.[checkpoint.key]
+    // A key inside the export vouches for nothing by itself: whoever made the export may have put it there.
+    const publicKey = own ?? insideKeys[checkpoint.key]
+    const problem = signatureProblem(checkpoint, publicKey, verifySignature)
+    if (problem !== null) {
+      findings.push({ kind: 'forged_signature', chain: firstChain(checkpoint), seq: null, message: problem })
+      continue
+    }
+    signatures++
+    if (own !== undefined) trusted++
+    for (const { chain, seq, hash } of checkpoint.heads) {
+      const entries = chains.get(chain)
+      if (entries === undefined) continue
+      const found = headFinding(entries, chain, seq, hash)
+      if (found !== null) findings.push(found)
+      else if (keptElsewhere && own !== undefined) covered.set(chain, Math.max(seq, covered.get(chain) ?? 0))
+    }
+  }
+  if (outsideKeys !== null && trusted === 0 && inside.length + outside.length > 0) {
+    const message = `no checkpoint is signed with the public key that was given (${Object.keys(outsideKeys).join(', ')})`
+    findings.push({ kind: 'forged_signature', chain: null, seq: null, message })
+  }
+  return { findings, covered, signatures }
+}
+
+function signatureProblem(
+  checkpoint: Checkpoint,
+  publicKey: string | undefined,
+  verifySignature: VerifySignature,
+): string | null {
+  if (publicKey === undefined) return `there is no public key ${String(checkpoint.key)} for a checkpoint`
+  try {
+    const valid = verifySignature(publicKey, checkpointText(checkpoint), checkpoint.signature)
+    return valid ? null : `a checkpoint is not what was signed with key ${checkpoint.key}`
+  } catch (error) {
+    return `a checkpoint cannot be checked: ${messageOf(error)}`
+  }
+}
+
+function headFinding(
+  entries: readonly ReadEntry[],
+  chain: string,
+  seq: number,
+  hash: string,
+): Finding | null {
+  const entry = entries[seq - 1]
+  if (entry === undefined) {
+    const message = `a signed checkpoint knows ${seq} entries, and the export ends after ${entries.length}`
+    return { kind: 'truncation', chain, seq: entries.length + 1, message }
+  }
+  if (entry.hash === hash) return null
+  const message = `a signed checkpoint knows another entry ${seq}: the chain was rewritten up to there`
+  return { kind: 'edit', chain, seq, message }
+}
+
+function firstChain({ heads }: Checkpoint): string | null {
+  return heads?.at?.(-1)?.chain ?? null
+}

@@ -1,0 +1,107 @@
+/**
+ * Verifies a record from its export alone.
+ *
+ * Owns: the verdict.
+ * Talks to: the run machine, which decides everything again; nobody else. Two primitives come from outside, because the pure core has no
+ * platform: the check of a signature and, where speed matters, a faster SHA-256.
+ *
+ * Invariants
+ * V1  `broken` if anything is found; never `proven` without a checkpoint and a public key that did not come with the export.
+ * V2  It never throws for anything an export holds: what cannot be read is a finding.
+ * V3  Whatever was not checked is listed, and what no check can show is said.
+ */
+import { isTenantChain } from '../journal/chain.ts'
+import type { Checkpoint } from '../journal/chain-checkpoint.ts'
+import { digest } from '../shared/digest.ts'
+import { checkChain, type Hash } from './check-chain.ts'
+import { checkCheckpoints, type VerifySignature } from './check-checkpoints.ts'
+import { checkDecisions } from './check-decisions.ts'
+import { checkTenants } from './check-tenant.ts'
+import { readExport } from './read-export.ts'
+import type { ChainReport, Finding, Unchecked, Verdict } from './verdict.ts'
+
+/** What a verifier is given besides the export. */
+export interface VerifyOptions {
+  readonly verifySignature: VerifySignature
+  /** Public keys by their id, in PEM, that were kept elsewhere; null if there are none. */
+  readonly publicKeys?: Readonly<Record<string, string>> | null
+  /** Checkpoints that were kept elsewhere. */
+  readonly checkpoints?: readonly Checkpoint[]
+  readonly hash?: Hash
+}
+
+/** Checks an export line by line and says what it proves. */
+export function verifyExport(lines: Iterable<string>, options: VerifyOptions): Verdict {
+  const { verifySignature, publicKeys = null, checkpoints = [], hash = digest } = options
+  const { manifest, chains, findings: unreadable } = readExport(lines)
+  const findings: Finding[] = [...unreadable]
+  if (manifest === null) {
+    return { verdict: 'broken', findings, chains: [], notRecomputable: [], runs: null, notProven: [] }
+  }
+  const stated = new Map(manifest.chains.map((each) => [each.chain, each]))
+  for (const [chain, entries] of chains) findings.push(...checkChain(chain, entries, stated.get(chain), hash))
+  for (const { chain, entries } of manifest.chains) {
+    if (chains.has(chain) || entries === 0) continue
+    const message = `the manifest names ${chain} with ${entries} entries, and none is there`
+    findings.push({ kind: 'missing_run', chain, seq: null, message })
+  }
+  const keys = { insideKeys: manifest.publicKeys, outsideKeys: publicKeys }
+  const given = { inside: manifest.checkpoints, outside: checkpoints, ...keys }
+  const signed = checkCheckpoints(chains, given, verifySignature)
+  findings.push(...signed.findings)
+  const tenants = checkTenants(chains, manifest.complete)
+  findings.push(...tenants.findings)
+
+  const damaged = new Set(findings.map(({ chain }) => chain))
+  const notRecomputable: Unchecked[] = []
+  const reports: ChainReport[] = []
+  for (const [chain, entries] of chains) {
+    const last = entries.at(-1)!
+    const report = { chain, entries: entries.length, head: last.hash }
+    const vouched = tenants.vouched.get(chain)
+    const covered =
+      (signed.covered.get(chain) ?? 0) >= entries.length ||
+      (vouched !== undefined && (signed.covered.get(vouched.chain) ?? 0) >= vouched.seq)
+    if (isTenantChain(chain)) {
+      reports.push({ ...report, recomputed: 0, covered, status: null })
+      continue
+    }
+    if (damaged.has(chain)) {
+      notRecomputable.push({ chain, seq: null, why: 'the chain is broken, so its decisions mean nothing' })
+      reports.push({ ...report, recomputed: 0, covered: false, status: null })
+      continue
+    }
+    const decisions = checkDecisions(chain, entries, manifest.documents)
+    findings.push(...decisions.findings)
+    notRecomputable.push(...decisions.notRecomputable)
+    reports.push({ ...report, recomputed: decisions.recomputed, covered, status: decisions.status })
+  }
+  const runs = reports.filter(({ chain }) => !isTenantChain(chain))
+  const proven = runs.length > 0 && runs.every(({ covered }) => covered)
+  return {
+    verdict: findings.length > 0 ? 'broken' : proven ? 'proven' : 'consistent',
+    findings,
+    chains: reports,
+    notRecomputable,
+    runs: tenants.runs,
+    notProven: describeLimits(reports, proven, tenants.runs !== null),
+  }
+}
+
+function describeLimits(reports: readonly ChainReport[], proven: boolean, tenants: boolean): string[] {
+  const limits: string[] = []
+  if (reports.some(({ head }) => head === null)) {
+    limits.push('That no entry was changed: this record was kept without a chain.')
+  } else if (!proven) {
+    limits.push(
+      'That the server wrote this record: whoever holds its keys, or rewrites the whole export with keys of their own, is found out only by a checkpoint and a public key that were kept elsewhere.',
+      'That nothing was cut off the end after the last checkpoint.',
+    )
+  }
+  if (!tenants) limits.push('That no other run is missing: the export does not hold the chain of the tenant.')
+  limits.push(
+    'The authentication codes: checking them takes the secret key of the server.',
+    'That the times are right, that tools did what they reported, and that nobody reached them another way.',
+  )
+  return limits
+}
