@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
+import { PastIndexes } from '../run/past-indexes.ts'
+import type { Ticket } from '../run/ticket.ts'
 import { parsePolicy } from './parse-policy.ts'
+import { remember } from './remember.ts'
 import type { PolicyFacts, PolicyRequest } from './policy-request.ts'
 
 const request: PolicyRequest = {
@@ -105,5 +108,29 @@ describe('decide', () => {
       const tool = `${number % 2 === 0 ? 'bad' : 'good'}${number}`
       expect(decide([one], { ...request, tool }, facts).verdict).toBe(number % 2 === 0 ? 'deny' : 'allow')
     }
+  })
+
+  it('asks the past that a run keeps, and denies where it keeps no index for a question', () => {
+    const one = policy('id: a\nrules: [{ require: \'count("refund", order=args.order) < 1\' }]')
+    const indexes = new PastIndexes(one.questions)
+    const shapes = new Set([...one.questions.values()].flatMap((each) => each.map(({ shape }) => shape)))
+    const past = { shapes, tally: (shape: string, key: string) => indexes.tally(shape, key) }
+    const call = { ...request, tool: 'refund', args: { order: 'A' } }
+    expect(decide([one], call, { ...facts, past }).verdict).toBe('allow')
+    indexes.admit({ tool: 'refund', args: { order: 'A' } } as unknown as Ticket)
+    expect(decide([one], call, { ...facts, past })).toMatchObject({ verdict: 'deny', code: 'policy_rule' })
+    expect(decide([one], { ...call, args: { order: 'B' } }, { ...facts, past }).verdict).toBe('allow')
+    const forgetful = { shapes: new Set<string>(), tally: () => undefined }
+    expect(decide([one], call, { ...facts, past: forgetful })).toMatchObject({
+      verdict: 'deny',
+      code: 'policy_error',
+    })
+  })
+
+  it('remembers only so many names that a model invented', () => {
+    let computed = 0
+    const answer = remember((name) => `${name}${computed++}`, 2)
+    expect([answer('a'), answer('a'), answer('b'), answer('a')]).toEqual(['a0', 'a0', 'b1', 'a0'])
+    expect([answer('c'), answer('a')]).toEqual(['c2', 'a3'])
   })
 })
