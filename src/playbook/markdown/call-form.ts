@@ -1,7 +1,7 @@
 /** Calls: `Name($a, k=$b)`, `Call Name with …`, and words that are exactly the words of a name. */
 import type { Call, StepBody, Target, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
-import type { Callable } from './callables.ts'
+import { callOf, type Callable } from './callables.ts'
 import { argumentMisfit, isBuiltin } from './lift-calls.ts'
 import { isKnown } from './scope.ts'
 import { splitTopLevel } from './signature.ts'
@@ -76,7 +76,7 @@ function callWith(
   }
   const misfit = argumentMisfit(callable, positional.length, Object.keys(named))
   if (misfit !== null) reportAt(bullet, 0, bullet.text.length, context).error('wrong_arguments', misfit)
-  calls.push({ target: callable.target, positional, named })
+  calls.push(callOf(callable, positional, named))
   return { kind: 'call', value: { form: 'expression', source: 'call_1', calls }, target }
 }
 

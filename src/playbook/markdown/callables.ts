@@ -26,6 +26,17 @@ export interface Callable {
   readonly risk: ProgramTool['risk'] | null
 }
 
+/** A call with these arguments. A tool takes them by name, so those given by position get the names of its parameters, in their order. */
+export function callOf(
+  { target, parameters }: Callable,
+  positional: readonly string[],
+  named: Readonly<Record<string, string>>,
+): Call {
+  if (target.kind !== 'tool' || positional.length > parameters.length) return { target, positional, named }
+  const byPosition = positional.map((value, at) => [parameters[at]!.name, value])
+  return { target, positional: [], named: { ...Object.fromEntries(byPosition), ...named } }
+}
+
 /** What a name was found to mean. */
 export type Found =
   | { readonly kind: 'one'; readonly callable: Callable }

@@ -11,7 +11,7 @@ import { ExpressionError, type SourceRange } from '../../expression/expression-e
 import { parseExpression } from '../../expression/parse-expression.ts'
 import type { AccessNode, KeywordArgument, SyntaxNode } from '../../expression/syntax-node.ts'
 import type { Call, Computation } from '../program.ts'
-import type { Callable, Callables, Found } from './callables.ts'
+import { callOf, type Callable, type Callables, type Found } from './callables.ts'
 import { fitsType } from './signature.ts'
 
 /** A problem inside an expression; the range counts from its beginning. */
@@ -187,7 +187,7 @@ export class Lifter {
     this.#checkTypes(callable, positional, keywords)
     if (misfit !== null) this.#problem('wrong_arguments', range, misfit, signatureOf(callable))
     this.targets.push(callable)
-    this.calls.push({ target: callable.target, positional: given, named })
+    this.calls.push(callOf(callable, given, named))
     return `call_${this.calls.length}`
   }
 
