@@ -9,17 +9,19 @@ import { isJsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { dispatchersOf } from '../source/config-dispatchers.ts'
 import { findConfig, isCode, loadConfigDocument } from '../source/load-config.ts'
-import { readSourceFile } from '../source/read-source-file.ts'
+import { playbookSuffixes, readSourceFile } from '../source/read-source-file.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { findPlaybookFiles } from './find-playbook-files.ts'
+import { declaredTools } from './known-tools.ts'
+import { isMarkdown, markdownSuffixes, readMarkdown } from './open-markdown.ts'
 import { readFlags } from './read-flags.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep check FILE|DIRECTORY... [--format ${diagnosticFormats.join('|')}]
 
 Checks playbooks without running them and shows every problem with its place and what to do about it.
-Directories are searched for .yaml, .yml and .json files; those that are no playbooks are skipped and counted.
+Directories are searched for .yaml, .yml, .json, .md and .pb files; those that are no playbooks are skipped and counted.
 
 Options:
   --format pretty   for people: the line quoted, the place marked (the default)
@@ -31,6 +33,7 @@ Exit codes: 0 no errors (there may be warnings), 1 errors or nothing to check, 2
 
 Examples:
   lockstep check refund.yaml
+  lockstep check refund.md
   lockstep check playbooks --format github
 `
 
@@ -43,7 +46,7 @@ export const checkCommand: Command = {
     const { names, flags } = readFlags(args, { format: { values: diagnosticFormats } })
     if (names.length === 0) throw new LockstepError('usage', 'check needs at least one file or directory')
     const format = (flags.get('format') ?? 'pretty') as DiagnosticFormat
-    const checked = checkAll(names, knownDispatchers(terminal))
+    const checked = checkAll(names, knownDispatchers(terminal), terminal)
     if (format === 'json') writeJson(checked, terminal)
     else writeLines(checked, format, terminal)
     return checked.files.some((file) => file.diagnostics.some(isError)) ? exitCode.failed : exitCode.done
@@ -54,10 +57,16 @@ export const checkCommand: Command = {
 type CheckedFile = {
   readonly isPlaybook: boolean
   readonly diagnostics: readonly Diagnostic[]
-  readonly document: SourceDocument | null
+  /** The line that a diagnostic is about. */
+  readonly quote: ((diagnostic: Diagnostic) => string) | null
 }
 
-type Checked = { readonly files: readonly CheckedFile[]; readonly skipped: readonly string[] }
+/** What was found; `documents` are the skipped files that are Markdown without a playbook. */
+type Checked = {
+  readonly files: readonly CheckedFile[]
+  readonly skipped: readonly string[]
+  readonly documents: readonly string[]
+}
 
 /**
  * The tools of the nearest configuration whose arguments choose the program. One in TypeScript is not looked at: checking runs no code.
@@ -73,33 +82,42 @@ function knownDispatchers(terminal: Terminal): readonly string[] {
   }
 }
 
-function checkAll(names: readonly string[], dispatchers: readonly string[]): Checked {
-  const { named, inDirectories, problems } = findPlaybookFiles(names)
+function checkAll(names: readonly string[], dispatchers: readonly string[], terminal: Terminal): Checked {
+  const suffixes = [...playbookSuffixes, ...markdownSuffixes]
+  const { named, inDirectories, problems } = findPlaybookFiles(names, suffixes)
+  const check = (path: string) =>
+    isMarkdown(path) ? checkMarkdown(path, terminal) : checkFile(path, dispatchers)
   const files = problems.map((problem): CheckedFile => ({
     isPlaybook: false,
     diagnostics: [problem],
-    document: null,
+    quote: null,
   }))
   const skipped: string[] = []
-  for (const path of named) files.push(checkFile(path, dispatchers).file)
+  const documents: string[] = []
+  for (const path of named) files.push(check(path).file)
   for (const [folder, paths] of inDirectories) {
     let playbooks = 0
     for (const path of paths) {
-      const { file, looksLikeOne } = checkFile(path, dispatchers)
+      const { file, looksLikeOne } = check(path)
       if (looksLikeOne) {
         files.push(file)
         playbooks += 1
-      } else skipped.push(path)
+      } else (isMarkdown(path) ? documents : skipped).push(path)
     }
     if (playbooks === 0) {
       const problem = diagnosticWithoutPlace(
         { code: 'file_not_found', message: 'there is no playbook in this directory' },
         folder,
       )
-      files.push({ isPlaybook: false, diagnostics: [problem], document: null })
+      files.push({ isPlaybook: false, diagnostics: [problem], quote: null })
     }
   }
-  return { files, skipped }
+  return { files, skipped, documents }
+}
+
+function checkMarkdown(path: string, terminal: Terminal): { file: CheckedFile; looksLikeOne: boolean } {
+  const { kind, diagnostics, quote } = readMarkdown(path, declaredTools(path, terminal))
+  return { file: { isPlaybook: kind === 'program', diagnostics, quote }, looksLikeOne: kind === 'program' }
 }
 
 function checkFile(
@@ -109,7 +127,7 @@ function checkFile(
   const source = readSourceFile(path)
   if (source.text === null) {
     return {
-      file: { isPlaybook: true, diagnostics: [source.problem], document: null },
+      file: { isPlaybook: true, diagnostics: [source.problem], quote: null },
       looksLikeOne: source.problem.code !== 'document_too_large',
     }
   }
@@ -118,7 +136,8 @@ function checkFile(
     file: path,
     dispatchers,
   })
-  return { file: { isPlaybook: true, diagnostics, document }, looksLikeOne: looksLikePlaybook(document) }
+  const quote = ({ line }: Diagnostic) => document.lines.lineText(line ?? 0)
+  return { file: { isPlaybook: true, diagnostics, quote }, looksLikeOne: looksLikePlaybook(document) }
 }
 
 /** A file that could not be read as a document is judged by its text, so that a broken playbook is not passed over. */
@@ -134,47 +153,52 @@ function looksLikePlaybook(document: SourceDocument): boolean {
 }
 
 function writeLines(
-  { files, skipped }: Checked,
+  { files, skipped, documents }: Checked,
   format: Exclude<DiagnosticFormat, 'json'>,
   terminal: Terminal,
 ): void {
-  for (const { diagnostics, document } of files) {
-    const lineText = document === null ? undefined : (line: number) => document.lines.lineText(line)
+  for (const { diagnostics, quote } of files) {
     const shown = format === 'pretty' ? diagnostics.slice(0, mostShown) : diagnostics
     for (const diagnostic of shown) {
-      const options = { format, colour: terminal.colour, ...(lineText === undefined ? {} : { lineText }) }
+      const lineText = quote === null ? {} : { lineText: () => quote(diagnostic) }
+      const options = { format, colour: terminal.colour, ...lineText }
       terminal.out(`${renderDiagnostic(diagnostic, options)}\n${format === 'pretty' ? '\n' : ''}`)
     }
     if (shown.length < diagnostics.length)
       terminal.out(`... and ${diagnostics.length - shown.length} more in this file\n\n`)
   }
-  const summary = summarise(files, skipped.length)
+  const summary = summarise(files, skipped.length, documents.length)
   // Editors and GitHub read standard output line by line, so what is for people goes beside it.
   if (format === 'pretty') terminal.out(summary)
   else terminal.err(summary)
 }
 
-function writeJson({ files, skipped }: Checked, terminal: Terminal): void {
+function writeJson({ files, skipped, documents }: Checked, terminal: Terminal): void {
   const diagnostics = files.flatMap((file) => file.diagnostics)
   const errors = diagnostics.filter(isError).length
   const report = {
     playbooks: files.filter((file) => file.isPlaybook).length,
     errors,
     warnings: diagnostics.length - errors,
-    skipped,
+    skipped: [...skipped, ...documents],
     diagnostics,
   }
   terminal.out(`${JSON.stringify(report, null, 2)}\n`)
 }
 
-function summarise(files: readonly CheckedFile[], skipped: number): string {
+function summarise(files: readonly CheckedFile[], skipped: number, documents: number): string {
   const diagnostics = files.flatMap((file) => file.diagnostics)
   const errors = diagnostics.filter(isError).length
   const warnings = diagnostics.length - errors
   const found =
     errors + warnings === 0 ? 'no problems' : [count(errors, 'error'), count(warnings, 'warning')].join(', ')
   const others = skipped === 0 ? '' : ` (${count(skipped, 'other file')} skipped: no \`id\` and no \`steps\`)`
-  return `${count(files.filter((file) => file.isPlaybook).length, 'playbook')} checked, ${found}${others}\n`
+  const ordinary = documents === 0 ? '' : `; ${count(documents, 'ordinary document')} skipped`
+  const playbooks = files.filter((file) => file.isPlaybook)
+  const wrong = playbooks.filter((file) => file.diagnostics.some(isError)).length
+  // Of one playbook it is plain; of many, how many need work is what one wants to know.
+  const share = playbooks.length > 1 && wrong > 0 ? ` (${wrong} with errors)` : ''
+  return `${count(playbooks.length, 'playbook')} checked${share}, ${found}${others}${ordinary}\n`
 }
 
 function count(number: number, noun: string): string {

@@ -11,13 +11,16 @@ export type FoundFiles = {
   readonly problems: readonly Diagnostic[]
 }
 
-/** Finds the files to check; directories are walked, except hidden ones, node_modules and links. */
-export function findPlaybookFiles(paths: readonly string[]): FoundFiles {
+/** Finds the files to check; directories are walked, except hidden ones, node_modules, links and lock files of playbooks. */
+export function findPlaybookFiles(
+  paths: readonly string[],
+  suffixes: readonly string[] = playbookSuffixes,
+): FoundFiles {
   const named: string[] = []
   const inDirectories = new Map<string, readonly string[]>()
   const problems: Diagnostic[] = []
   for (const path of new Set(paths)) {
-    if (isDirectory(path)) inDirectories.set(path, walk(path, problems))
+    if (isDirectory(path)) inDirectories.set(path, walk(path, suffixes, problems))
     else named.push(path)
   }
   return { named, inDirectories, problems }
@@ -33,7 +36,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function walk(folder: string, problems: Diagnostic[]): string[] {
+function walk(folder: string, suffixes: readonly string[], problems: Diagnostic[]): string[] {
   const files: string[] = []
   const waiting = [folder]
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -42,8 +45,8 @@ function walk(folder: string, problems: Diagnostic[]): string[] {
         const path = join(at, entry.name)
         if (entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
           waiting.push(path)
-        if (entry.isFile() && playbookSuffixes.some((suffix) => entry.name.toLowerCase().endsWith(suffix)))
-          files.push(path)
+        if (!entry.isFile() || isLock(entry.name)) continue
+        if (suffixes.some((suffix) => entry.name.toLowerCase().endsWith(suffix))) files.push(path)
       }
     } catch (error) {
       problems.push(
@@ -55,4 +58,9 @@ function walk(folder: string, problems: Diagnostic[]): string[] {
     }
   }
   return files.sort()
+}
+
+/** Whether a file says what calls in words mean: it belongs to the playbook that it is named after. */
+function isLock(name: string): boolean {
+  return /\.(?:md|pb)\.lock\.yaml$/i.test(name)
 }

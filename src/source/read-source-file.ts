@@ -20,11 +20,34 @@ export type SourceFile =
   | { readonly text: string; readonly format: DocumentFormat; readonly problem: null }
   | { readonly text: null; readonly format: null; readonly problem: Diagnostic }
 
+/** The text of a file; or the diagnostic that says why there is none. */
+export type TextFile =
+  | { readonly text: string; readonly problem: null }
+  | { readonly text: null; readonly problem: Diagnostic }
+
 /** Reads a playbook file; everything that can go wrong is a value. */
 export function readSourceFile(path: string): SourceFile {
-  const refuse = (code: DiagnosticCode, message: string, suggestion: string | null = null): SourceFile => ({
+  const suffix = /\.[^./\\]*$/.exec(path)?.[0].toLowerCase() ?? ''
+  const format = formats.get(suffix)
+  const { text, problem } = readTextFile(path, () =>
+    format === undefined
+      ? [
+          'unsupported_format',
+          `Unsupported file format ${suffix === '' ? '(no suffix)' : `\`${suffix}\``}`,
+          `the supported ones are ${playbookSuffixes.join(', ')}`,
+        ]
+      : null,
+  )
+  if (text === null) return { text, format: null, problem }
+  return { text, format: format!, problem: null }
+}
+
+type Refusal = [code: DiagnosticCode, message: string, suggestion?: string | null]
+
+/** Reads a file as text, whatever its name; `objection` may refuse a file that is there before it is read. */
+export function readTextFile(path: string, objection: () => Refusal | null = () => null): TextFile {
+  const refuse = (...[code, message, suggestion = null]: Refusal): TextFile => ({
     text: null,
-    format: null,
     problem: diagnosticWithoutPlace({ code, message, suggestion }, path),
   })
   let descriptor: number | null = null
@@ -33,15 +56,8 @@ export function readSourceFile(path: string): SourceFile {
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const status = fstatSync(descriptor)
     if (status.isDirectory()) return refuse('unreadable_file', `${path} is a directory`, 'name a file in it')
-    const suffix = /\.[^./\\]*$/.exec(path)?.[0].toLowerCase() ?? ''
-    const format = formats.get(suffix)
-    if (format === undefined) {
-      return refuse(
-        'unsupported_format',
-        `Unsupported file format ${suffix === '' ? '(no suffix)' : `\`${suffix}\``}`,
-        `the supported ones are ${playbookSuffixes.join(', ')}`,
-      )
-    }
+    const objected = objection()
+    if (objected !== null) return refuse(...objected)
     if (!status.isFile()) return refuse('unreadable_file', `${path} is not a regular file`)
     if (status.size > maxDocumentBytes)
       return refuse('document_too_large', `the file is larger than ${maxDocumentBytes / 1_000_000} MB`)
@@ -50,7 +66,6 @@ export function readSourceFile(path: string): SourceFile {
       return refuse('unreadable_file', 'the file is binary, not text', 'save it as UTF-8 text')
     return {
       text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
-      format,
       problem: null,
     }
   } catch (error) {
@@ -60,10 +75,7 @@ export function readSourceFile(path: string): SourceFile {
   }
 }
 
-function explain(
-  error: unknown,
-  path: string,
-): [code: DiagnosticCode, message: string, suggestion?: string | null] {
+function explain(error: unknown, path: string): Refusal {
   switch ((error as { code?: string }).code) {
     case 'ENOENT':
     case 'ENOTDIR':

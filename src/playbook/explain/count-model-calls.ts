@@ -2,7 +2,7 @@
  * How often a run can ask a model, at most, from the tree alone.
  *
  * 1. Every question counts, although several between two effects go in one request: the bound is an upper one.
- * 2. A loop counts with its bound. Rounds in which a person speaks have none, so they are told besides.
+ * 2. A loop counts with its bound; a list that may be of any length is told by the item. Rounds in which a person speaks have none, so they are told besides.
  * 3. A trigger on a call counts with every such call. What fires on messages and on state is told besides.
  * 4. Playbooks that lead back to themselves have no bound, unless nothing on the way asks a model.
  */
@@ -45,6 +45,9 @@ export function countModelCalls(program: Program): ModelCallBound {
     total = withEach(total, 'message that comes while no playbook runs', 1)
   return boundOf(total, program.maxModelCalls)
 }
+
+/** What no author means as a bound. */
+const longList = 1000
 
 type TriggerKind = Procedure['triggers'][number]['kind']
 
@@ -175,7 +178,9 @@ class ModelCallCounter {
 
   #loop(step: Extract<Step, { kind: 'loop' | 'each' }>, condition: ModelCost, within: Procedure): ModelCost {
     const round = sum([condition, this.#steps(step.steps, within)])
-    // A list has an end whoever speaks.
+    // A list has an end whoever speaks; where nobody says how long it may be, a number would say nothing.
+    if (step.kind === 'each' && step.maxTurns >= longList)
+      return withEach({ ...round, most: 0 }, `item of ${step.id}`, round.most)
     if (step.kind === 'each' || !converses(step.steps, this.#speaking))
       return sum([times(round, step.maxTurns), condition])
     const silent = alwaysConverses(step.steps) ? free : times(round, step.maxTurns)

@@ -9,7 +9,6 @@ import type {
   FlowEdge,
   FlowNode,
 } from './explanation.ts'
-import { phraseCondition } from './phrase-expression.ts'
 import { phraseCount, phraseList, phraseSeconds, phraseSentence } from './phrase-name.ts'
 
 /** The turns an agent takes at most where neither the playbook nor its host says otherwise. */
@@ -73,16 +72,16 @@ function notesOf(playbook: Playbook): readonly ExplainedNote[] {
 }
 
 function ruleNote({ tool, require, message }: PlaybookRule): ExplainedNote {
-  return enforced(message ?? `A rule of ${tool}`, `${tool} is refused unless ${phraseCondition(require)}`)
+  return enforced(message ?? `A rule of ${tool}`, `${tool} is refused unless ${require}`)
 }
 
 function stepNotes(step: PlaybookStep): readonly ExplainedNote[] {
   const notes: ExplainedNote[] = []
   const keep = (text: string, rule: string) => void notes.push(enforced(`Step ${step.id}: ${text}`, rule))
   if (step.after !== null) keep('its place', `it opens after ${phraseAfter(step.after)}`)
-  if (step.when !== null) keep('its condition', `it is skipped unless ${phraseCondition(step.when)}`)
+  if (step.when !== null) keep('its condition', `it is skipped unless ${step.when}`)
   if (step.validation.expression !== undefined)
-    keep('its proof', `it is not complete unless ${phraseCondition(step.validation.expression)}`)
+    keep('its proof', `it is not complete unless ${step.validation.expression}`)
   if (step.maxToolCalls !== null) keep('its calls', `at most ${phraseCount(step.maxToolCalls, 'call')}`)
   if (step.timeoutSeconds !== null) keep('its time', `at most ${phraseSeconds(step.timeoutSeconds)}`)
   for (const tool of Object.keys(step.arguments))

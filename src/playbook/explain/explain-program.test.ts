@@ -161,6 +161,20 @@ describe('the most model calls', () => {
     expect(boundOf([each as never]).most).toBe(20)
   })
 
+  it('tell a list of any length by the item', () => {
+    const each = {
+      kind: 'each',
+      item: variable('x'),
+      over: computed('$xs'),
+      maxTurns: 10_000,
+      steps: [say, say],
+    } as const
+    expect(boundOf([each as never, say])).toMatchObject({
+      most: 1,
+      besides: [{ each: 'item of Main/1', most: 2 }],
+    })
+  })
+
   it('tell rounds in which a person speaks besides, also when they speak in a playbook that is run', () => {
     const loop = (steps: DraftStep[]) =>
       ({ kind: 'loop', form: 'while', maxTurns: 4, condition: judged('it goes on'), steps }) as never
@@ -222,7 +236,7 @@ describe('the most model calls', () => {
         kind: 'each',
         item: variable('x'),
         over: computed('$xs'),
-        maxTurns: 1000,
+        maxTurns: 999,
         steps: [step],
       } as never
     expect(boundOf([step])).toMatchObject({ most: null, because: ['the loops multiply beyond counting'] })

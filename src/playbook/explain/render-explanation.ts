@@ -134,7 +134,10 @@ function renderNotes({ notes }: ExplainedPlaybook): Entry[] {
 }
 
 function renderTriggers({ heading, triggers }: ExplainedPlaybook): Entry[] {
-  return triggers.map(({ text, fires }) => ({ head: heading, text: `"${text}": ${fires}` }))
+  return triggers.map(({ text, fires }) => ({
+    head: heading.replace(/\(.*$/s, ''),
+    text: `"${text}": ${fires}`,
+  }))
 }
 
 /** A line of a section: what it is about, and what is said. */

@@ -1,0 +1,74 @@
+import { dirname, resolve } from 'node:path'
+import { openTools } from '../app.ts'
+import type { ProgramTool } from '../playbook/markdown/callables.ts'
+import { escapeControl } from '../shared/escape-control.ts'
+import { isJsonObject } from '../shared/json.ts'
+import type { JsonSchema } from '../shared/json-schema.ts'
+import type { Config } from '../source/config.ts'
+import { findConfig, isCode, loadConfig, loadConfigDocument } from '../source/load-config.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What is known of the tools that a playbook may call, and whether that is all there are. */
+export interface KnownTools {
+  readonly tools: readonly ProgramTool[]
+  readonly complete: boolean
+}
+
+/** The configuration for a playbook: the nearest above the working directory, else the nearest above the file. */
+function configFor(file: string): string | null {
+  return findConfig(process.cwd()) ?? findConfig(dirname(resolve(file)))
+}
+
+/** The tools that a configuration declares, found out without running anything: those of modules and MCP servers are not known. */
+export function declaredTools(file: string, terminal: Terminal): KnownTools {
+  try {
+    const path = configFor(file)
+    if (path === null) return { tools: [], complete: true }
+    if (isCode(path)) return { tools: [], complete: false }
+    const config = loadConfigDocument(path)
+    const declared = [...config.http, ...config.exec]
+    return { tools: declared.map(programTool), complete: isPlain(config) }
+  } catch (error) {
+    // What is wrong with the configuration is not what was asked; but that it was not considered must be said.
+    terminal.err(`lockstep: not considered: ${escapeControl((error as Error).message)}\n`)
+    return { tools: [], complete: false }
+  }
+}
+
+/** All tools that a playbook may call. Modules are loaded and MCP servers asked; no tool is called. */
+export async function knownTools(
+  file: string,
+  named: string | undefined,
+  terminal: Terminal,
+): Promise<readonly ProgramTool[]> {
+  const path = named ?? configFor(file)
+  if (path === null) return []
+  const config = await loadConfig(path)
+  if (isPlain(config)) return [...config.http, ...config.exec].map(programTool)
+  const bound = await openTools(config, { onNotice: (text) => terminal.err(`${escapeControl(text)}\n`) })
+  try {
+    return bound.tools.map(({ tool }) => programTool(tool))
+  } finally {
+    await bound.close()
+  }
+}
+
+/** Whether all tools stand in the configuration itself. */
+function isPlain(config: Config): boolean {
+  return config.modules.length === 0 && Object.keys(config.mcpServers).length === 0
+}
+
+function programTool({
+  name,
+  input,
+  risk,
+}: Pick<Tool, 'name' | 'input'> & { readonly risk: Tool['risk'] | null }): ProgramTool {
+  const { properties, required } = (input ?? {}) as Exclude<JsonSchema, boolean>
+  return {
+    name,
+    risk: risk ?? 'irreversible',
+    parameters: isJsonObject(properties as never) ? Object.keys(properties as object) : [],
+    ...(input === null ? {} : { required: Array.isArray(required) ? (required as string[]) : [] }),
+  }
+}

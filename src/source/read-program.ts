@@ -1,0 +1,86 @@
+import { realpathSync } from 'node:fs'
+import { dirname, join, relative, isAbsolute, sep } from 'node:path'
+import type { Diagnostic } from '../document/diagnostic.ts'
+import { diagnosticWithoutPlace } from '../document/source-document.ts'
+import type { ProgramTool } from '../playbook/markdown/callables.ts'
+import type { ProgramSource } from '../playbook/markdown/expand-imports.ts'
+import { type ParsedProgram, parseProgram } from '../playbook/markdown/parse-program.ts'
+import { stepHash } from '../playbook/markdown/step-hash.ts'
+import { lockPathOf, readPlaybookLock } from './playbook-lock.ts'
+import { readTextFile } from './read-source-file.ts'
+
+/** How a program is read from disk. */
+export interface ReadProgramOptions {
+  readonly tools?: readonly ProgramTool[] | undefined
+  /** Read in place of what the file holds. */
+  readonly text?: string | undefined
+  /** Leaves out what the lock file says. */
+  readonly withoutLock?: boolean
+}
+
+/** What came of reading a program from disk, and the texts it was read from. */
+export interface ReadProgram extends ParsedProgram {
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads a Markdown playbook, what it imports and its lock file. Imports do not leave the folder of the playbook. Everything that can go
+ * wrong is a diagnostic. What the lock file says of bullets that are no longer there is a warning.
+ */
+export function readProgram(path: string, options: ReadProgramOptions = {}): ReadProgram {
+  const texts = new Map<string, string>()
+  const source = options.text === undefined ? readTextFile(path) : { text: options.text, problem: null }
+  if (source.text === null) return { ...nothing([source.problem]), texts }
+  texts.set(path, source.text)
+  const resolveImport = (named: string, from: string): ProgramSource | { problem: string } => {
+    const found = findImport(named, from, path)
+    if ('text' in found) texts.set(found.file, found.text)
+    return found
+  }
+  const read = (resolutions: Readonly<Record<string, string>>) =>
+    parseProgram([{ file: path, text: source.text }], { tools: options.tools, resolveImport, resolutions })
+  const plain = read({})
+  if (options.withoutLock === true || plain.kind !== 'program') return { ...plain, texts }
+  const lock = readPlaybookLock(path)
+  if (lock.diagnostics.length > 0) {
+    return { ...plain, program: null, diagnostics: [...plain.diagnostics, ...lock.diagnostics], texts }
+  }
+  if (lock.entries.length === 0) return { ...plain, texts }
+  const open = new Set(plain.unresolved.map((step) => stepHash(step.text, step)))
+  const gone = lock.entries.filter(({ hash }) => !open.has(hash))
+  const calls = lock.entries.flatMap(({ hash, call }) =>
+    call !== null && open.has(hash) ? [[hash, call] as const] : [],
+  )
+  const settled = read(Object.fromEntries(calls))
+  const stale = gone.map(({ text }): Diagnostic =>
+    diagnosticWithoutPlace(
+      {
+        code: 'stale_resolution',
+        severity: 'warning',
+        message: `no bullet says ${JSON.stringify(text.slice(0, 80))} any more, so what is settled about it is ignored`,
+        suggestion: `npx lockstep lock ${path}`,
+      },
+      lockPathOf(path),
+    ),
+  )
+  return { ...settled, diagnostics: [...settled.diagnostics, ...stale], texts }
+}
+
+function nothing(diagnostics: readonly Diagnostic[]): ParsedProgram {
+  return { program: null, diagnostics, kind: 'program', unresolved: [] }
+}
+
+/** The file that an import names, if it lies below the folder of the playbook that is read. */
+function findImport(named: string, from: string, main: string): ProgramSource | { problem: string } {
+  if (isAbsolute(named)) return { problem: `\`${named}\` is no path below the folder of the playbook` }
+  const file = join(dirname(from), named)
+  try {
+    const way = relative(realpathSync(dirname(main)), realpathSync(file))
+    if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
+      return { problem: `\`${named}\` leaves the folder of the playbook` }
+  } catch {
+    return { problem: `there is no file \`${named}\`` }
+  }
+  const { text, problem } = readTextFile(file)
+  return text === null ? { problem: problem.message } : { file, text }
+}
