@@ -37,6 +37,21 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./check-command.ts')).checkCommand,
   },
   {
+    name: 'explain',
+    summary: 'Read a playbook back: what is guaranteed, what is left to a model',
+    load: async () => (await import('./explain-command.ts')).explainCommand,
+  },
+  {
+    name: 'fmt',
+    summary: 'Put Markdown playbooks into the usual form',
+    load: async () => (await import('./fmt-command.ts')).fmtCommand,
+  },
+  {
+    name: 'lock',
+    summary: 'Settle what calls in words mean, once, for everyone to review',
+    load: async () => (await import('./lock-command.ts')).lockCommand,
+  },
+  {
     name: 'init',
     summary: 'Write a first playbook to start from',
     load: async () => (await import('./init-command.ts')).initCommand,
