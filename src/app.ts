@@ -8,6 +8,7 @@ import type { SecretVault } from './adapter/secret-vault.ts'
 import type { AgentEvent } from './agent/agent-event.ts'
 import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-options.ts'
 import type { AgentStream } from './agent/agent.ts'
+import type { PersonTerminal } from './agent/person-terminal.ts'
 import type { QuestionAnswers } from './agent/question/ask-questions.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
@@ -24,6 +25,8 @@ export type { AgentEvent } from './agent/agent-event.ts'
 export type { AgentResult, ResumeOptions } from './agent/agent-options.ts'
 export type { AgentStream } from './agent/agent.ts'
 export { Interruption } from './agent/interruption.ts'
+export type { Person } from './agent/person.ts'
+export { scriptTurn } from './agent/question/script-turn.ts'
 export type { Journal, JournalEntry } from './journal/journal.ts'
 
 /** A journal in a folder, one file per run. */
@@ -52,20 +55,27 @@ export async function connectMcpServers(
   return { ...connected, takeAnswer: (key) => connected.takeAnswer(key) as unknown as CallToolResult | null }
 }
 
-/** Connects to the MCP servers of a configuration; its secrets are masked in everything that comes back. */
-export async function connectConfiguredServers(
+/**
+ * Connects to the MCP servers of a configuration and binds its other tools for whichever inputs a run has; its secrets are masked in
+ * everything that comes back.
+ */
+export async function connectConfigured(
   config: Config,
   onNotice: (text: string) => void,
 ): Promise<ConnectedServers> {
   const { maskTool } = await import('./adapter/masked-tool.ts')
   const { SecretVault } = await import('./adapter/secret-vault.ts')
   const vault = new SecretVault()
+  await learnSecrets(config, vault)
+  const declared = await declaredTools(config, vault)
+  const modules = await moduleTools(config.modules, vault)
   const connected = await connectMcpServers(await resolveServers(config.mcpServers, vault), (text) =>
     onNotice(vault.maskText(text)),
   )
   return {
     ...connected,
     tools: connected.tools.map((tool) => maskTool(tool, vault)),
+    own: (inputs) => [...declared(inputs), ...modules].map(({ tool }) => tool),
     takeAnswer(key) {
       const answer = connected.takeAnswer(key)
       return answer === null ? null : (vault.maskJson(answer as unknown as Json) as unknown as CallToolResult)
@@ -120,7 +130,7 @@ export async function openTools(
   }
   if (config === null) return { tools: [], ...masks, close: async () => undefined }
   await learnSecrets(config, vault)
-  const declared = await declaredTools(config, vault, options.inputs ?? {})
+  const declared = (await declaredTools(config, vault))(options.inputs ?? {})
   const modules = await moduleTools(config.modules, vault)
   const say = (text: string) => options.onNotice?.(vault.maskText(text))
   const mcp = await mcpTools(config.mcpServers, vault, say, options.dry ?? null)
@@ -153,10 +163,14 @@ async function learnSecrets(config: Config, vault: SecretVault): Promise<void> {
   }
 }
 
-async function declaredTools(config: Config, vault: SecretVault, inputs: JsonObject): Promise<BoundTool[]> {
+/** The tools that are declared without code, as a run with some inputs calls them. */
+async function declaredTools(
+  config: Config,
+  vault: SecretVault,
+): Promise<(inputs: JsonObject) => BoundTool[]> {
   const { createHttpTool } = await import('./adapter/http/http-tool.ts')
   const { createExecTool } = await import('./adapter/exec/exec-tool.ts')
-  return [
+  return (inputs) => [
     ...config.http.map((declared) => ({
       tool: createHttpTool(declared, { vault, inputs }),
       origin: `http ${declared.method} ${declared.url.split('?')[0]}`,
@@ -310,11 +324,21 @@ export interface PersonStreams {
   readonly output: Writable
 }
 
+/** The person at a terminal; everybody who asks them shares one. */
+export async function openPerson(streams: PersonStreams): Promise<PersonTerminal> {
+  return (await import('./agent/person-terminal.ts')).openPersonTerminal(streams)
+}
+
 /**
  * The model of a name; a scripted one goes on after the turns it has `answered`. Throws `unknown_model`, `missing_api_key`, `missing_package` or `invalid_script`, each with
  * what to do.
  */
-export async function openModel(name: string, person: PersonStreams, answered = 0): Promise<Model> {
+export async function openModel(
+  name: string,
+  person: PersonStreams | PersonTerminal,
+  answered = 0,
+): Promise<Model> {
+  if (name === 'none') return (await import('./agent/no-model.ts')).noModel
   if (name === 'me') return (await import('./agent/person-model.ts')).createPersonModel(person)
   const script = /^scripted:(.+)$/s.exec(name)
   if (script !== null)

@@ -73,5 +73,11 @@ export type AgentEvent =
       readonly number: number
       readonly tools: readonly string[]
     }
-  /** `anew`: what was told of the text before is void. */
-  | { readonly type: 'text.delta'; readonly at: number; readonly text: string; readonly anew?: boolean }
+  /** `question`: which question of a program it answers. `anew`: what was told of the text before is void. */
+  | {
+      readonly type: 'text.delta'
+      readonly at: number
+      readonly text: string
+      readonly question?: string
+      readonly anew?: boolean
+    }

@@ -65,11 +65,17 @@ export class ProgramRun {
       if (enforcer.status !== null) {
         return enforcer.status === 'succeeded' ? null : (enforcer.gate.state.message ?? enforcer.status)
       }
+      await this.#beHeard()
       const stop = this.#whyStop() ?? (await this.#next())
       if (stop === null) continue
       if (stop.status !== 'paused') enforcer.end(stop.status, stop.reason)
       return stop.reason
     }
+  }
+
+  /** Whoever listens is told everything so far before anybody is asked the next thing: the two may share a terminal. */
+  async #beHeard(): Promise<void> {
+    if (this.#setup.onEvent !== null) await new Promise((resolve) => void setImmediate(resolve))
   }
 
   #whyStop(): Stop | null {
@@ -146,8 +152,8 @@ export class ProgramRun {
         onText:
           onEvent === null
             ? null
-            : ({ text, anew }) =>
-                onEvent({ type: 'text.delta', at: Date.now(), text, ...(anew ? { anew } : {}) }),
+            : ({ questionId: question, text, anew }) =>
+                onEvent({ type: 'text.delta', at: Date.now(), text, question, ...(anew ? { anew } : {}) }),
         onRequest: ({ promptTokens, completionTokens }) => {
           used.promptTokens += promptTokens
           used.completionTokens += completionTokens
@@ -157,6 +163,9 @@ export class ProgramRun {
     } catch (error) {
       if (signal.aborted) return whyAborted(signal)
       if (error instanceof Interruption) return { status: 'paused', reason: error.message }
+      if (LockstepError.isInstance(error) && error.code === 'missing_model') {
+        return { status: 'paused', reason: `${error.message} ${error.hint ?? ''}`.trim() }
+      }
       const unfit = LockstepError.isInstance(error) && error.code === 'model_answer_invalid'
       if (!unfit)
         return { status: 'failed', reason: `the model gave no answer: ${inOneLine(messageOf(error))}` }
@@ -205,6 +214,11 @@ export class ProgramRun {
     if (heard === undefined) return null
     this.#hearing = null
     if (signal.aborted) return whyAborted(signal)
+    const pending = enforcer.gate.state.program?.pending
+    // Who leaves in the middle may come back; a program that only listens has come to its end.
+    if (heard === null && pending?.kind === 'person' && pending.step !== null) {
+      return { status: 'paused', reason: 'the input ended before the run did' }
+    }
     enforcer.gate.request(heard === null ? { type: 'leave' } : { type: 'message', text: heard })
     await enforcer.written()
     return null

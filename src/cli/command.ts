@@ -5,6 +5,8 @@ import type { Terminal } from './terminal.ts'
 export type Command = {
   /** The text of `lockstep help NAME`: usage, meaning, options, examples. */
   readonly help: string
+  /** What is said in place of it for these arguments. */
+  helpFor?(args: readonly string[], terminal: Terminal): Promise<string>
   run(args: readonly string[], terminal: Terminal): Promise<ExitCode>
 }
 

@@ -116,7 +116,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   const command = await entry.load()
   const beforeNames = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : undefined)
   if (asksForHelp || beforeNames.includes('--help') || beforeNames.includes('-h')) {
-    terminal.out(command.help)
+    terminal.out((await command.helpFor?.(rest, terminal)) ?? command.help)
     return exitCode.done
   }
   return command.run(rest, terminal)

@@ -6,12 +6,13 @@ import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import { loadConfig } from '../source/load-config.ts'
-import { PlaybookLoader } from '../source/playbook-loader.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { findRun } from './find-run.ts'
+import { openPlaybook } from './open-playbook.ts'
 import { type Flags, readFlags, unknown } from './read-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
+import { codeOf } from './run-playbook.ts'
 import { RunSession } from './run-session.ts'
 import { type RunStart, readStart } from './run-start.ts'
 
@@ -27,6 +28,7 @@ Options:
   --result JSON             what the one call that is settled as succeeded returned
   --retry STEP              begins a failed step anew, or one that waits for a person; may stand often
   --model MODEL             another model than the one it was begun with
+  -v, --verbose             tell every bullet of a Markdown playbook as it begins
   --json                    every event as a line of JSON, and the result as the last
 
 Exit codes: 0 succeeded, 1 failed or incomplete, 2 wrong usage.
@@ -43,6 +45,8 @@ const rules = {
   retry: { value: 'STEP', often: true },
   model: { value: 'openai:…, anthropic:…, openai-compatible:…, scripted:FILE or me' },
   json: 'switch',
+  verbose: 'switch',
+  v: 'switch',
 } as const
 
 /** `lockstep resume`: takes up a run that has not ended. */
@@ -56,13 +60,16 @@ export const resumeCommand: Command = {
     const { run, entries } = await readRun(wanted)
     const folder = prepareRunFolder()
     const start = startOf(folder, run)
-    const playbook = new PlaybookLoader().loadFile(start.playbook)
+    const playbook = await openPlaybook(start.playbook, start.config ?? undefined, terminal)
+    if (playbook === null) return exitCode.failed
     const begun = entries[0]!.data
     assertSamePlaybook(playbook, begun, run, start.playbook)
     const retry = flags.lists.get('retry') ?? []
     assertSteps(playbook, retry)
     const past = entries.map(({ type, at, data }) => ({ ...data, type, at }) as unknown as AgentEvent)
-    const answered = past.filter(({ type }) => type === 'model.answered').length
+    const answered = past.filter(
+      ({ type }) => type === 'model.answered' || type === 'question.answered',
+    ).length
     const session = new RunSession({
       playbook,
       inputs: begun['inputs'] as JsonObject,
@@ -72,6 +79,7 @@ export const resumeCommand: Command = {
       answered: flags.flags.has('model') ? 0 : answered,
       mode: start.mode,
       json: flags.flags.has('json'),
+      verbose: flags.flags.has('verbose') || flags.flags.has('v'),
       folder,
       run,
       terminal,
@@ -81,9 +89,9 @@ export const resumeCommand: Command = {
       before: [`Taken up after ${answered} turns and ${calls} calls · ${relative('.', start.playbook)}`],
       past,
       again: null,
-      start: (agent, signal) => agent.resume(run, { signal, settle, retry }),
+      start: (agent, signal, person) => agent.resume(run, { signal, settle, retry, person }),
     })
-    return result.status === 'succeeded' ? exitCode.done : exitCode.failed
+    return codeOf(result)
   },
 }
 

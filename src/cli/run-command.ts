@@ -1,13 +1,16 @@
-import { extname } from 'node:path'
-import { playbookSuffixes } from '../source/read-source-file.ts'
+import type { Playbook } from '../playbook/playbook.ts'
 import type { Command } from './command.ts'
-import type { ExitCode } from './exit-code.ts'
-import { readFlags } from './read-flags.ts'
-import { type RunRequest, readRequest } from './run-request.ts'
+import { exitCode } from './exit-code.ts'
+import { isMarkdown } from './open-markdown.ts'
+import { openPlaybook } from './open-playbook.ts'
+import { type FlagRules, readFlags } from './read-flags.ts'
+import { flagOf, readRequest } from './run-request.ts'
+import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep run FILE [OPTIONS]
 
-Lets an agent work through a playbook, with the tools of lockstep.config.yaml. Without --mode execute nothing is
+Lets an agent work through a playbook, with the tools of lockstep.config.yaml. A Markdown playbook (.md, .pb) talks with you;
+its parameters are flags too, as in --order-id ORD-42, and lockstep run FILE.md --help lists them. Without --mode execute nothing is
 changed: every call is judged and shown with its final arguments, and counts as made so that the run can go on.
 
 Options:
@@ -19,6 +22,7 @@ Options:
   --prompt TEXT        the task; otherwise the playbook itself
   --config FILE        the configuration, instead of the nearest lockstep.config.yaml
   --record FILE        write what the model said as a script that --model scripted:FILE replays
+  -v, --verbose        tell every bullet of a Markdown playbook as it begins
   --json               every event as a line of JSON, and the result as the last
 
 A run that is interrupted (Ctrl-C), or waits for a person, is taken up again with lockstep resume.
@@ -38,29 +42,50 @@ const rules = {
   config: { value: 'FILE' },
   record: { value: 'FILE' },
   json: 'switch',
+  verbose: 'switch',
+  v: 'switch',
 } as const
 
-/** A kind of file that can be run, by the end of its name. */
-interface RunKind {
-  readonly suffixes: readonly string[]
-  load(): Promise<(request: RunRequest) => Promise<ExitCode>>
+/** The Markdown playbook among the arguments, if there is one: its parameters are flags too. */
+async function openProgram(
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<Playbook | null | undefined> {
+  const file = args.find((arg, index) => isMarkdown(arg) && !takesValue(args[index - 1]))
+  if (file === undefined) return undefined
+  const config = args.find((_, index) => args[index - 1] === '--config')
+  return await openPlaybook(file, config, terminal)
 }
 
-const typedPlaybook: RunKind = {
-  suffixes: playbookSuffixes,
-  load: async () => (await import('./run-playbook.ts')).runPlaybook,
+function takesValue(arg: string | undefined): boolean {
+  const rule = arg?.startsWith('--') === true ? (rules as FlagRules)[arg.slice(2)] : undefined
+  return rule !== undefined && rule !== 'switch'
 }
 
-const kinds: readonly RunKind[] = [typedPlaybook]
+function flagsOf(playbook: Playbook | undefined): FlagRules {
+  const inputs = Object.entries(playbook?.inputs ?? {})
+  return Object.fromEntries(inputs.map(([name, { type }]) => [flagOf(name), { value: type.toUpperCase() }]))
+}
 
 /** `lockstep run`: an agent works through a playbook. */
 export const runCommand: Command = {
   help,
   async run(args, terminal) {
-    const request = readRequest(readFlags(args, rules), args, terminal)
-    const suffix = extname(request.file).toLowerCase()
-    // Of any other file, the reader of playbooks says what is wrong with it.
-    const runFile = await (kinds.find(({ suffixes }) => suffixes.includes(suffix)) ?? typedPlaybook).load()
-    return await runFile(request)
+    const program = await openProgram(args, terminal)
+    if (program === null) return exitCode.failed
+    const flags = readFlags(args, { ...flagsOf(program), ...rules })
+    const { runPlaybook } = await import('./run-playbook.ts')
+    return await runPlaybook(readRequest(flags, args, terminal, program ?? null))
+  },
+  async helpFor(args, terminal) {
+    const program = await openProgram(args, terminal)
+    if (program == null) return help
+    const inputs = Object.entries(program.inputs)
+    const lines = inputs.map(([name, input]) => {
+      const fallback = input.default === undefined ? 'required' : `default ${JSON.stringify(input.default)}`
+      return `  --${flagOf(name)} ${input.type.toUpperCase()}   ${fallback}`
+    })
+    const own = lines.length === 0 ? 'It takes no parameters.' : `Parameters:\n${lines.join('\n')}`
+    return `${program.name}\n\n${own}\n\n${help}`
   },
 }

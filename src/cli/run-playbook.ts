@@ -1,27 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { AgentEvent } from '../app.ts'
+import type { AgentResult } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Config } from '../source/config.ts'
-import { PlaybookLoader } from '../source/playbook-loader.ts'
+import { compileProgram } from '../playbook/compile-program.ts'
 import { checkInputs } from '../tool/check-inputs.ts'
 import { type ExitCode, exitCode } from './exit-code.ts'
 import { quote } from './next-command.ts'
 import { openConfig } from './open-config.ts'
+import { openPlaybook } from './open-playbook.ts'
 import { prepareRunFolder } from './run-folder.ts'
 import { missingInputs, readInputs } from './run-inputs.ts'
 import type { RunRequest } from './run-request.ts'
-import { assertScriptPath, writeScript } from './run-script.ts'
+import { assertScriptPath, RunScript, writeTurns } from './run-script.ts'
 import { RunSession } from './run-session.ts'
 import { writeStart } from './run-start.ts'
 
 /** Runs a typed playbook: an agent works through it. */
 export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
   const { file, terminal, mode, model, record } = request
-  const playbook = new PlaybookLoader().loadFile(file)
+  const playbook = request.playbook ?? (await openPlaybook(file, request.config, terminal))
+  if (playbook === null) return exitCode.failed
   const given = readInputs(playbook, request.inputs)
   const missing = missingInputs(playbook, given)
   if (missing.length > 0) {
@@ -36,30 +38,30 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
   if (record !== null) assertScriptPath(record, [file, config?.file ?? null])
   const run = `${mode === 'execute' ? 'r' : 'dry'}_${randomUUID()}`
   const folder = prepareRunFolder()
-  const answers: Extract<AgentEvent, { type: 'model.answered' }>[] = []
+  const script = new RunScript()
   const session = new RunSession({ ...request, playbook, inputs, config, answered: 0, folder, run })
   try {
     const result = await session.work({
       before: [],
       past: [],
       again: ['npx lockstep run', ...request.args.map(quote)].join(' '),
-      start(agent, signal) {
+      start(agent, signal, person) {
         writeStart(folder, run, { playbook: resolve(file), config: config?.file ?? null, mode, model })
-        return agent.start(request.prompt ?? taskOf(playbook, inputs), { inputs, run, signal })
+        return agent.start(request.prompt ?? taskOf(playbook, inputs), { inputs, run, signal, person })
       },
-      onEvent(event) {
-        if (event.type === 'model.answered') answers.push(event)
-      },
+      onEvent: (event) => script.note(event),
     })
-    return result.status === 'succeeded' ? exitCode.done : exitCode.failed
+    return codeOf(result)
   } finally {
-    if (record !== null && answers.length > 0) writeScript(record, answers, `${file}, run ${run}`)
+    if (record !== null && script.turns.length > 0) writeTurns(record, script.turns, `${file}, run ${run}`)
   }
 }
 
 /** Without a configuration there is no tool at all, which deserves a better answer than a list of missing ones. */
 function assertTools(playbook: Playbook, config: Config | null): void {
-  const needed = new Set(playbook.steps.flatMap((step) => step.expectedTools.filter((tool) => tool !== '*')))
+  const own = playbook.program === null ? [] : compileProgram(playbook.program).ownCalls
+  const named = playbook.steps.flatMap((step) => step.expectedTools)
+  const needed = new Set(named.filter((tool) => tool !== '*' && !own.includes(tool)))
   if (config !== null || needed.size === 0) return
   throw new LockstepError(
     'unknown_tool',
@@ -68,7 +70,14 @@ function assertTools(playbook: Playbook, config: Config | null): void {
   )
 }
 
+/** A program that waits for a person to say something needs input; anything else that did not succeed failed. */
+export function codeOf({ status, reason }: AgentResult): ExitCode {
+  if (status === 'succeeded') return exitCode.done
+  return reason === 'the input ended before the run did' ? exitCode.needsInput : exitCode.failed
+}
+
 function taskOf(playbook: Playbook, inputs: JsonObject): string {
+  if (playbook.program !== null) return ''
   const task = `Work through the playbook "${playbook.name}".`
   return Object.keys(inputs).length === 0 ? task : `${task}\nInputs: ${JSON.stringify(inputs)}`
 }

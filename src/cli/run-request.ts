@@ -1,10 +1,14 @@
 import { LockstepError } from '../shared/lockstep-error.ts'
+import type { Playbook } from '../playbook/playbook.ts'
 import type { Flags } from './read-flags.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What `lockstep run` was asked to do, whatever kind of file it is. */
 export interface RunRequest {
   readonly file: string
+  /** The playbook, where it had to be read to know what may be asked for. */
+  readonly playbook: Playbook | null
+  readonly verbose: boolean
   /** The `NAME=VALUE` texts, as they were given. */
   readonly inputs: readonly string[]
   readonly model: string
@@ -26,6 +30,7 @@ export function readRequest(
   { names, flags, lists }: Flags,
   args: readonly string[],
   terminal: Terminal,
+  playbook: Playbook | null = null,
 ): RunRequest {
   const [file, ...more] = names
   if (file === undefined || more.length > 0) {
@@ -35,8 +40,10 @@ export function readRequest(
   }
   return {
     file,
-    inputs: lists.get('input') ?? [],
-    model: flags.get('model') ?? defaultModel('run'),
+    playbook,
+    verbose: flags.has('verbose') || flags.has('v'),
+    inputs: [...(lists.get('input') ?? []), ...parameterTexts(playbook, flags)],
+    model: flags.get('model') ?? (playbook?.program == null ? defaultModel('run') : programModel()),
     mode: flags.get('mode') === 'execute' ? 'execute' : 'dry-run',
     prompt: flags.get('prompt') ?? null,
     config: flags.get('config'),
@@ -45,6 +52,28 @@ export function readRequest(
     args,
     terminal,
   }
+}
+
+/** The parameters of the playbook that begins a program, given as flags of their own. */
+function parameterTexts(playbook: Playbook | null, flags: Flags['flags']): string[] {
+  if (playbook?.program == null) return []
+  return Object.keys(playbook.inputs).flatMap((name) => {
+    const value = flags.get(flagOf(name))
+    return value === undefined ? [] : [`${name}=${value}`]
+  })
+}
+
+/** A parameter as a flag is spelled. */
+export function flagOf(parameter: string): string {
+  return parameter
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase()
+}
+
+/** A program may need no model at all, so away from a terminal it runs until it does. */
+function programModel(): string {
+  return process.stdin.isTTY && process.stdout.isTTY ? 'me' : 'none'
 }
 
 /** The model where none is named: the person at the terminal. Throws `usage` where there is no terminal. */

@@ -1,18 +1,27 @@
 import { closeSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { stringify } from 'yaml'
-import type { AgentEvent } from '../app.ts'
+import { type AgentEvent, scriptTurn } from '../app.ts'
 import { isJsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 
 type Answer = Extract<AgentEvent, { type: 'model.answered' }>
 
-/** Writes what a model said as a script that says the same: `--model scripted:FILE` replays it. Throws `invalid_input` if it cannot. */
-export function writeScript(path: string, answers: readonly Answer[], about: string): void {
-  writeTurns(path, answers.map(turnOf), about)
+/** Collects what a model says in a run, as the turns of a script that says the same. */
+export class RunScript {
+  readonly turns: object[] = []
+  #asked: Extract<AgentEvent, { type: 'question.asked' }> | null = null
+
+  /** Takes note of an event; most mean nothing. */
+  note(event: AgentEvent): void {
+    if (event.type === 'model.answered') this.turns.push(turnOf(event))
+    if (event.type === 'question.asked') this.#asked = event
+    if (event.type !== 'question.answered' || this.#asked === null) return
+    this.turns.push(scriptTurn(this.#asked.questions, event.answers, event.usage ?? undefined))
+  }
 }
 
 /** The turn of a script that says what a model said in a turn of an agent. */
-export function turnOf({ text, calls, promptTokens, completionTokens }: Answer): object {
+function turnOf({ text, calls, promptTokens, completionTokens }: Answer): object {
   return {
     ...(text === '' ? {} : { text }),
     ...(calls.length === 0 ? {} : { calls: calls.map(writeCall) }),
@@ -22,7 +31,7 @@ export function turnOf({ text, calls, promptTokens, completionTokens }: Answer):
   }
 }
 
-/** Writes turns as a script, those of agents and those that answer questions, in the order in which they came. Throws `invalid_input` if it cannot. */
+/** Writes turns as a script, those of agents and those that answer questions, in the order in which they came: `--model scripted:FILE` replays them. Throws `invalid_input` if it cannot. */
 export function writeTurns(path: string, turns: readonly object[], about: string): void {
   try {
     writeFileSync(path, `# ${about}\n${stringify({ turns })}`)

@@ -7,9 +7,11 @@ import {
   type Journal,
   type Model,
   type OpenTools,
+  type Person,
   type ReadyAgent,
   openFileJournal,
   openModel,
+  openPerson,
   openTools,
   prepareAgent,
 } from '../app.ts'
@@ -20,6 +22,7 @@ import type { Config } from '../source/config.ts'
 import { dryRunTool } from '../tool/dry-run-tool.ts'
 import { listenForInterrupt } from './interrupt.ts'
 import { nextCommand } from './next-command.ts'
+import { ConversationPresenter } from './conversation-presenter.ts'
 import { RunPresenter } from './run-presenter.ts'
 import type { RunMode } from './run-request.ts'
 import { RunView } from './run-view.ts'
@@ -35,6 +38,7 @@ export interface SessionSetup {
   readonly answered: number
   readonly mode: RunMode
   readonly json: boolean
+  readonly verbose: boolean
   /** The folder with the records. */
   readonly folder: string
   readonly run: string
@@ -49,7 +53,7 @@ export interface SessionWork {
   readonly past: readonly AgentEvent[]
   /** What begins the same run anew; null where nobody knows. */
   readonly again: string | null
-  start(agent: ReadyAgent, signal: AbortSignal): AgentStream
+  start(agent: ReadyAgent, signal: AbortSignal, person: Person): AgentStream
   onEvent?(event: AgentEvent): void
 }
 
@@ -75,14 +79,15 @@ export class RunSession {
     try {
       // First what costs nothing to find out: a wrong model starts no server.
       const { model: name, answered, folder } = this.#setup
-      if (name === 'me') this.#watchInput()
-      const model = await openModel(name, { input: process.stdin, output: this.#personOutput() }, answered)
+      if (name === 'me' || this.#talks) this.#watchInput()
+      const person = await openPerson({ input: process.stdin, output: this.#personOutput() })
+      const model = await openModel(name, person, answered)
       bound = await this.#bind()
       journal = await openFileJournal(folder)
       const agent = await this.#prepare(bound, journal, model)
       this.#begin(bound.tools.length, work.before)
       interrupt.begin()
-      return await this.#follow(work, agent, interrupt.signal)
+      return await this.#follow(work, agent, interrupt.signal, { hear: (signal) => person.readLine(signal) })
     } finally {
       await journal?.close()
       await bound?.close()
@@ -118,11 +123,16 @@ export class RunSession {
     return await prepareAgent({ playbook, tools, journal, model })
   }
 
-  async #follow(work: SessionWork, agent: ReadyAgent, signal: AbortSignal): Promise<AgentResult> {
-    const { json, terminal, playbook } = this.#setup
-    const presenter = new RunPresenter(playbook, this.#view())
-    for (const event of work.past) presenter.recall(event)
-    const stream = work.start(agent, signal)
+  async #follow(
+    work: SessionWork,
+    agent: ReadyAgent,
+    signal: AbortSignal,
+    person: Person,
+  ): Promise<AgentResult> {
+    const { json, terminal } = this.#setup
+    const presenter = this.#presenter()
+    if (!json) for (const event of work.past) presenter.recall(event)
+    const stream = work.start(agent, signal, person)
     let ended = work.past.some(({ type }) => type === 'run.finished')
     for await (const event of stream) {
       work.onEvent?.(event)
@@ -155,7 +165,7 @@ export class RunSession {
   #end(
     result: AgentResult,
     end: {
-      readonly presenter: RunPresenter
+      readonly presenter: Pick<RunPresenter, 'counts'>
       readonly ended: boolean
       readonly again: string | null
       readonly interrupted: boolean
@@ -199,8 +209,21 @@ export class RunSession {
   #view(): RunView {
     const { terminal, model, json } = this.#setup
     // Somebody who types into the terminal needs it to stand still.
-    const live = process.stdout.isTTY === true && model !== 'me' && !json
+    const live = process.stdout.isTTY === true && model !== 'me' && !json && !this.#talks
     return new RunView({ write: (text) => this.#tell(this.#maskText(text)), live, colour: terminal.colour })
+  }
+
+  /** Whether the playbook is a program, which talks with the person itself. */
+  get #talks(): boolean {
+    return this.#setup.playbook.program !== null
+  }
+
+  #presenter(): RunPresenter | ConversationPresenter {
+    const { playbook, verbose } = this.#setup
+    const view = this.#view()
+    if (!this.#talks) return new RunPresenter(playbook, view)
+    const write = (text: string) => this.#setup.terminal.out(this.#maskText(text))
+    return new ConversationPresenter(playbook, { view, write, verbose, prompts: process.stdin.isTTY })
   }
 
   /** Where the person is asked who is the model. */

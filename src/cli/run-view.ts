@@ -47,6 +47,11 @@ export class RunView {
     this.#line(text)
   }
 
+  /** Writes something that is there for those who want to know more. */
+  note(text: string): void {
+    this.#line(this.#paint('dim', `   · ${text}`))
+  }
+
   /** Writes a call that was let through and done. */
   passed(tool: string, args: JsonObject, note: string): void {
     this.#line(` ${this.#paint('green', '✓')} ${this.#describe(tool, args)}  ${this.#paint('dim', note)}`)

@@ -145,9 +145,16 @@ export function compileProgram(program: Program): CompiledProgram {
 const reactCalls = 20
 
 /** The bullets of a playbook. One without steps is a single piece of work for a model, or a single question to it, and returns what that gives. */
-function bodyOf({ id, mode, line, steps, tools }: Procedure): readonly Step[] {
-  if (mode !== 'react' && mode !== 'raw') return steps
+function bodyOf({ id, mode, line, steps, tools, triggers, parameters }: Procedure): readonly Step[] {
+  if (mode === 'steps' || (mode === 'host' && triggers.length === 0)) return steps
   const place = (number: number, text: string) => ({ id: `${id}/${number}`, text, line })
+  if (mode === 'host') {
+    // A function that the host supplies is called directly; where a trigger sets it off, this is the call.
+    const named = Object.fromEntries(parameters.map(({ name }) => [name, name]))
+    const call: Call = { target: { kind: 'tool', name: id }, positional: [], named }
+    const value: Computation = { form: 'expression', source: 'call_1', calls: [call] }
+    return [{ ...place(1, `Call ${id}.`), kind: 'return', value }]
+  }
   const instruction = 'Do what the description of the playbook says, and answer with what it asks for.'
   if (mode === 'raw') {
     return [{ ...place(1, 'Answer what the description says.'), kind: 'answer', instruction, reads: [] }]

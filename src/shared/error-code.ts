@@ -26,6 +26,7 @@ export const errorCodes = [
   'not_available',
   'unknown_model',
   'missing_api_key',
+  'missing_model',
   'missing_package',
   'unpriced_model',
   'provider_executed_tool',

@@ -1,0 +1,111 @@
+import type { AgentEvent } from '../app.ts'
+import type { Playbook } from '../playbook/playbook.ts'
+import { escapeControl } from '../shared/escape-control.ts'
+import { RunPresenter } from './run-presenter.ts'
+import type { RunView } from './run-view.ts'
+
+/** How a conversation is shown. */
+export interface ConversationScreen {
+  readonly view: RunView
+  /** Writes as it is, where a text is still coming. */
+  readonly write: (text: string) => void
+  /** Whether every bullet is told when it begins. */
+  readonly verbose: boolean
+  /** Whether a person types at a terminal, and wants to see that it is their turn. */
+  readonly prompts: boolean
+}
+
+/** Shows a program as the conversation that it is: what is said, the calls in between, and with `-v` every bullet. */
+export class ConversationPresenter {
+  readonly #playbook: Playbook
+  readonly #screen: ConversationScreen
+  readonly #calls: RunPresenter
+  /** The playbooks of the program: their calls are steps of it, and not shown as calls. */
+  readonly #own: ReadonlySet<string>
+  readonly #inside = new Set<string>()
+  /** The question whose answer is said to the person as soon as it is there. */
+  #spoken: string | null = null
+  #streamed = ''
+
+  constructor(playbook: Playbook, screen: ConversationScreen) {
+    this.#playbook = playbook
+    this.#screen = screen
+    this.#calls = new RunPresenter(playbook, screen.view)
+    const playbooks = playbook.program?.agents.flatMap((agent) => agent.playbooks) ?? []
+    this.#own = new Set(playbooks.filter(({ mode }) => mode !== 'host').map(({ id }) => id))
+  }
+
+  get counts(): RunPresenter['counts'] {
+    return this.#calls.counts
+  }
+
+  /** Takes note of what happened before, and shows what was said. */
+  recall(event: AgentEvent): void {
+    if (event.type === 'message.sent') this.#say(event.text)
+    else if (event.type === 'message.received') this.#screen.view.text(`> ${lines(event.text)}`)
+    else if (!this.#isInside(event)) this.#calls.recall(event)
+  }
+
+  /** Shows what an event means to people; many mean nothing. */
+  show(event: AgentEvent): void {
+    switch (event.type) {
+      case 'question.asked':
+        this.#spoken = this.#firstSpoken(event)
+        break
+      case 'text.delta':
+        this.#stream(event)
+        break
+      case 'message.sent':
+        this.#say(event.text)
+        break
+      case 'person.awaited':
+        if (this.#screen.prompts) this.#screen.write('> ')
+        break
+      case 'step.entered':
+        if (this.#screen.verbose) this.#tellStep(event.step)
+        break
+      default:
+        if (!this.#isInside(event)) this.#calls.show(event)
+    }
+  }
+
+  #firstSpoken({ questions }: Extract<AgentEvent, { type: 'question.asked' }>): string | null {
+    const [first] = questions
+    // Only what is certainly said next may appear before it is whole.
+    return first?.kind === 'write' && this.#playbook.getStep(first.id) !== null ? first.id : null
+  }
+
+  #stream({ text, question, anew }: Extract<AgentEvent, { type: 'text.delta' }>): void {
+    if (question === undefined || question !== this.#spoken) return
+    if (anew === true && this.#streamed !== '') {
+      this.#screen.write('\n')
+      this.#streamed = ''
+    }
+    this.#streamed += text
+    this.#screen.write(lines(text))
+  }
+
+  #say(text: string): void {
+    const streamed = this.#streamed
+    this.#streamed = ''
+    if (streamed === '') this.#screen.view.text(lines(text))
+    // What was streamed is the text, but for space at its end.
+    else if (streamed.trim() === text.trim()) this.#screen.write('\n')
+    else this.#screen.view.text(`\n${lines(text)}`)
+  }
+
+  #tellStep(id: string): void {
+    const step = this.#playbook.getStep(id)
+    if (step !== null) this.#screen.view.note(`${id}  ${escapeControl(step.description.split('\n')[0]!)}`)
+  }
+
+  /** A call of one of the program's own playbooks. */
+  #isInside(event: AgentEvent): boolean {
+    if (event.type === 'tool.admitted' && this.#own.has(event.tool)) this.#inside.add(event.callId)
+    return 'callId' in event && event.callId !== null && this.#inside.has(event.callId)
+  }
+}
+
+function lines(text: string): string {
+  return text.split('\n').map(escapeControl).join('\n')
+}
