@@ -12,7 +12,7 @@ const defaultKinds: readonly IdentityKind[] = ['local', 'apikey', 'oidc']
 export function demandOf(file: PolicyFile, rule: string, terms: ApprovalTermsFile): ApprovalDemand {
   const { required_roles, approvers, count, expires_after, identity } = {
     ...file.approval_defaults,
-    ...given(terms),
+    ...terms,
   }
   return {
     policy: file.id,
@@ -24,8 +24,4 @@ export function demandOf(file: PolicyFile, rule: string, terms: ApprovalTermsFil
     identity: identity ?? defaultKinds,
     allowSelfApproval: file.allow_self_approval,
   }
-}
-
-function given(terms: ApprovalTermsFile): ApprovalTermsFile {
-  return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined))
 }
