@@ -133,7 +133,7 @@ describe('lockstep run: the examples', () => {
       env,
       stdin: '',
     })
-    expect(ended.code).toBe(1)
+    expect(ended.code).toBe(3)
     expect(ended.out).toMatch(/^paused .*\nWhy: the input ended before the run did\n/m)
     expect(ended.out).toMatch(/^Next: npx lockstep resume dry_/m)
   })
