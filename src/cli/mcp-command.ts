@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import {
-  connectConfiguredServers,
-  connectMcpServers,
-  openFileJournal,
-  type ConnectedServers,
-} from '../app.ts'
+import { connectConfigured, connectMcpServers, openFileJournal, type ConnectedServers } from '../app.ts'
 import { Callers } from '../mcp/callers.ts'
 import { DefinitionLock } from '../mcp/definition-lock.ts'
 import { notGoverned } from '../mcp/gateway.ts'
@@ -28,8 +23,8 @@ const help = `Usage: lockstep mcp --playbook FILE [OPTIONS] -- COMMAND [ARGUMENT
        lockstep mcp --playbook FILE [OPTIONS] [--config FILE]
        lockstep mcp lock --playbook FILE (-- COMMAND | --servers FILE | [--config FILE])
 
-Stands between an MCP client and MCP servers and holds every tool call to the playbook. Serves one client on standard
-input and output; with --http, many.
+Stands between an MCP client and tools, of MCP servers or of a configuration, and holds every call to the playbook.
+Serves one client on standard input and output; with --http, many.
 
 Only calls through it are governed: tools that the client holds elsewhere are not.
 
@@ -37,7 +32,7 @@ Options:
   --playbook FILE    the playbook
   -- COMMAND         the MCP server to start; it gets this process's environment
   --servers FILE     several servers, as JSON: { "mcpServers": { "NAME": { "command", "args", "env" } | { "url" } } }
-  --config FILE      the MCP servers of this configuration, instead of the nearest lockstep.config.yaml
+  --config FILE      the tools and MCP servers of this configuration, instead of the nearest lockstep.config.yaml
   --name NAME        what the server after -- is called (upstream)
   --risk TOOL=RISK   read, write or irreversible (the default); for a tool of the server after --
   --timeout SECONDS  how long a call to the server after -- may take (60)
@@ -107,8 +102,12 @@ async function serve({ flags, playbook, lock, upstream, runs, say }: Service): P
     version: version(),
     onNotice: say,
   })
-  const servers = upstream.servers.map(({ name, revision }) => `${name} (${revision})`).join(', ')
-  say(`${playbook.id}, ${observe ? 'observed, not enforced' : 'enforced'}, in front of ${servers}`)
+  const own = upstream.own?.({}).length ?? 0
+  const behind = [
+    ...upstream.servers.map(({ name, revision }) => `${name} (${revision})`),
+    ...(own === 0 ? [] : [`${own} tool${own === 1 ? '' : 's'} of the configuration`]),
+  ]
+  say(`${playbook.id}, ${observe ? 'observed, not enforced' : 'enforced'}, in front of ${behind.join(', ')}`)
   say(`${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${runs}`)
   say(notGoverned)
   try {
@@ -146,18 +145,18 @@ function pin(lock: DefinitionLock, upstream: ConnectedServers, terminal: Termina
 }
 
 async function connect(
-  { servers, risks, timeoutSeconds }: McpFlags,
+  { action, servers, risks, timeoutSeconds }: McpFlags,
   say: (text: string) => void,
 ): Promise<ConnectedServers> {
   if ('config' in servers) {
     const config = await openConfig(servers.config)
-    if (config !== null && Object.keys(config.mcpServers).length > 0) {
-      return await connectConfiguredServers(config, say)
-    }
-    const where = config === null ? 'there is no configuration' : 'the configuration has no mcpServers'
-    throw new LockstepError('usage', `mcp has no servers: ${where}`, {
-      hint: 'name them with -- COMMAND, --servers FILE or --config FILE',
-    })
+    if (config === null) throw nothingToServe('there is no configuration')
+    const served = Object.keys(config.mcpServers).length > 0
+    // Only what servers say can be pinned.
+    if (action === 'lock' && !served) throw nothingToServe('the configuration has no mcpServers')
+    const own = config.http.length + config.exec.length + config.modules.length
+    if (!served && own === 0) throw nothingToServe('the configuration has neither tools nor mcpServers')
+    return await connectConfigured(config, say)
   }
   if ('file' in servers) {
     const file = readJson(servers.file) as { mcpServers?: unknown } | null
@@ -169,6 +168,12 @@ async function connect(
   const tools = Object.fromEntries(Object.entries(risks).map(([tool, risk]) => [tool, { risk }]))
   const timeout = timeoutSeconds === null ? {} : { timeoutSeconds }
   return await connectMcpServers({ [servers.name]: { command, args, env, tools, ...timeout } }, say)
+}
+
+function nothingToServe(why: string): LockstepError {
+  return new LockstepError('usage', `mcp has nothing to stand in front of: ${why}`, {
+    hint: 'name servers with -- COMMAND or --servers FILE, or a configuration with --config FILE',
+  })
 }
 
 function readCallers(http: NonNullable<McpFlags['http']>, say: (text: string) => void): Callers {

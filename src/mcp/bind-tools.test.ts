@@ -50,3 +50,26 @@ test("the procedure's own names are refused, and clients get names without a sla
   expect(bound.nameOf('nothing')).toBe('nothing')
   expect(() => bindTools(playbook(['a/x', 'a__x']), [...made('a/x'), ...made('b/a__x')])).toThrow(/could be/)
 })
+
+test('tools that no server gives keep their names, and are never mistaken for those of a server', () => {
+  const own = made('refund', 'shop/list')
+  const bound = bindTools(playbook(['refund']), made('a/look'), own)
+  expect(bound.registry.names).toEqual(['refund', 'shop/list', 'look'])
+  expect(bound.all.map(({ server, shown }) => [server, shown])).toEqual([
+    [null, 'refund'],
+    [null, 'shop__list'],
+    ['a', 'look'],
+  ])
+  // Named by the playbook, it could mean either; a rule must not bind only one of them.
+  expect(() => bindTools(playbook(['refund']), made('a/refund'), own)).toThrow('could be refund or a/refund')
+  // Not named, the longer name keeps them apart.
+  expect(bindTools(playbook([]), made('a/refund'), own).registry.names).toEqual([
+    'refund',
+    'shop/list',
+    'a/refund',
+  ])
+  expect(() => bindTools(playbook(['shop/list']), made('shop/list'), own)).toThrow(
+    "two tools called 'shop/list'",
+  )
+  expect(() => bindTools(playbook([]), [], made('finish'))).toThrow("one of the procedure's own tools")
+})

@@ -11,6 +11,8 @@ export const ownToolNames: readonly string[] = [...controlToolNames, 'finish', '
 
 /** A tool as the playbook names it, as clients are shown it, and as its server has it. */
 export interface BoundTool {
+  /** Null for a tool that no server gives. */
+  readonly server: string | null
   readonly name: string
   readonly shown: string
   readonly full: string
@@ -44,13 +46,20 @@ export class BoundTools {
   get(name: string): BoundTool | null {
     return this.#byName.get(name) ?? null
   }
+
+  /** The same tools with others in the place of those that no server gives; their names are the same. */
+  registryWith(own: readonly Tool[]): ToolRegistry {
+    const served = this.all.filter(({ server }) => server !== null)
+    return new ToolRegistry([...served.map(({ tool, name }) => ({ ...tool, name })), ...own])
+  }
 }
 
 /**
  * Gives each tool `server/tool` the name that the playbook uses for it: the full one, or the bare one where only one server has such a
- * tool. Throws `duplicate_tool` if a bare name could mean two, or a name is one of the procedure's own.
+ * tool. Tools that no server gives (`own`) keep their names. Throws `duplicate_tool` if a bare name could mean two, or a name is one of
+ * the procedure's own.
  */
-export function bindTools(playbook: Playbook, tools: readonly Tool[]): BoundTools {
+export function bindTools(playbook: Playbook, tools: readonly Tool[], own: readonly Tool[] = []): BoundTools {
   // What a rule binds or a condition asks about counts as named: a tool must not slip past a rule under its longer name.
   const asked = [...compilePlaybook(playbook).pastByTool.keys()]
   const patterns = [...playbook.rules.map((rule) => rule.tool), ...asked].filter((pattern) => pattern !== '*')
@@ -58,17 +67,23 @@ export function bindTools(playbook: Playbook, tools: readonly Tool[]): BoundTool
   const isNamed = (name: string) =>
     expected.has(name) || patterns.some((pattern) => matchesName(pattern, name))
   const servers = new Set(tools.map((tool) => tool.name.slice(0, tool.name.indexOf('/'))))
-  const bound = tools.map((tool): BoundTool => {
+  const taken = new Set(own.map(({ name }) => name))
+  const served = tools.map((tool) => {
     const full = tool.name
-    const bare = full.slice(full.indexOf('/') + 1)
-    const name = !isNamed(full) && (isNamed(bare) || servers.size === 1) ? bare : full
-    // Models and clients take letters, digits, '_' and '-' in names; a slash is what most of them refuse.
-    return { name, full, shown: name.replaceAll('/', '__'), tool }
+    const slash = full.indexOf('/')
+    const bare = full.slice(slash + 1)
+    // A bare name that the playbook uses and another tool has is not resolved here but refused below: a rule must not bind only one of them.
+    const short = isNamed(bare) || (servers.size === 1 && !taken.has(bare))
+    return bind(tool, full.slice(0, slash), !isNamed(full) && short ? bare : full)
   })
+  const bound = [...own.map((tool) => bind(tool, null, tool.name)), ...served]
   for (const key of ['name', 'shown'] as const) {
     const seen = new Map<string, BoundTool>()
     for (const each of bound) {
       const other = seen.get(each[key])
+      if (other !== undefined && other.full === each.full) {
+        throw new LockstepError('duplicate_tool', `There are two tools called '${each.full}'.`)
+      }
       if (other !== undefined) {
         throw new LockstepError('duplicate_tool', `'${each[key]}' could be ${other.full} or ${each.full}.`, {
           hint: 'Write the full name, with the server, in the playbook.',
@@ -86,4 +101,9 @@ export function bindTools(playbook: Playbook, tools: readonly Tool[]): BoundTool
     }
   }
   return new BoundTools(bound)
+}
+
+function bind(tool: Tool, server: string | null, name: string): BoundTool {
+  // Models and clients take letters, digits, '_' and '-' in names; a slash is what most of them refuse.
+  return { server, name, full: tool.name, shown: name.replaceAll('/', '__'), tool }
 }

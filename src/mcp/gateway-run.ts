@@ -11,11 +11,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEvent } from '../run/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { checkInputs } from '../tool/check-inputs.ts'
 import { controlMove, controlText, moveStep } from '../tool/control-tool.ts'
-import { describeOutcome, describeRefusal } from '../tool/describe-outcome.ts'
+import { describeOutcome, describeRefusal, describeResult } from '../tool/describe-outcome.ts'
 import type { EnforcerOptions } from '../tool/enforcer-options.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
@@ -26,6 +28,8 @@ import { describePosition } from './position.ts'
 
 /** What MCP itself says with an answer; the upstream's word on that is not this gateway's. */
 const reserved = 'io.modelcontextprotocol/'
+/** How much a client is shown of the result of a tool that does not say so itself. */
+const maxResultBytes = 65_536
 
 /** What a run is made from. */
 export interface GatewayRunSetup {
@@ -50,12 +54,13 @@ export class GatewayRun {
     this.#record = setup.record
     this.observation = new Observation()
     const { playbook } = setup.tools
+    const registry = setup.tools.registryFor(inputsOf(playbook, setup))
     const options = {
       ...setup.options,
-      tools: setup.tools.bound.registry,
+      tools: registry,
       onEvents: (events: readonly RunEvent[]) => {
         this.observation.hear(events)
-        return setup.record.write(events, setup.tools.bound.registry)
+        return setup.record.write(events, registry)
       },
     }
     if (setup.events === null) {
@@ -129,7 +134,9 @@ export class GatewayRun {
     })
     const answer = this.#tools.takeAnswer(`${this.run}/${callId}`)
     if (outcome.status === 'succeeded') {
-      return answer === null ? this.#done(this.#content(outcome.result)) : this.#done(answer.content, answer)
+      return answer === null
+        ? this.#done(this.#content(outcome.result, name))
+        : this.#done(answer.content, answer)
     }
     return this.#explain(outcome)
   }
@@ -189,8 +196,10 @@ export class GatewayRun {
     }
   }
 
-  #content(result: Json | undefined): CallToolResult['content'] {
-    return [text(typeof result === 'string' ? result : JSON.stringify(result ?? null))]
+  #content(result: Json | undefined, name: string): CallToolResult['content'] {
+    const most = this.#tools.bound.get(name)?.tool.maxResultBytes ?? maxResultBytes
+    const { value } = describeResult(result ?? null, most)
+    return [text(typeof value === 'string' ? value : JSON.stringify(value))]
   }
 
   #position(): { data: JsonObject; text: string } {
@@ -210,6 +219,12 @@ export class GatewayRun {
       })
     }
   }
+}
+
+/** What a run was begun with counts until its end, whatever is given when it is taken up. */
+function inputsOf(playbook: Playbook, { options, events }: GatewayRunSetup): JsonObject {
+  const started = events?.find((event) => event.type === 'run.started')
+  return started?.inputs ?? checkInputs(playbook, options.inputs)
 }
 
 function text(value: string): { type: 'text'; text: string } {

@@ -3,6 +3,7 @@ import type { Playbook } from '../playbook/playbook.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { controlTools } from '../tool/control-tool.ts'
 import { matchTools } from '../tool/match-tools.ts'
+import type { ToolRegistry } from '../tool/tool-registry.ts'
 import type { Tool } from '../tool/tool.ts'
 import { bindTools, type BoundTool, type BoundTools } from './bind-tools.ts'
 import type { DefinitionLock } from './definition-lock.ts'
@@ -10,6 +11,11 @@ import type { DefinitionLock } from './definition-lock.ts'
 /** The tools behind a gateway, however they are reached. */
 export interface Upstream {
   readonly tools: readonly Tool[]
+  /**
+   * The tools that no server gives, bound to the inputs of a run. They go by their own names and are not pinned: who declares them is who
+   * reviews them.
+   */
+  readonly own?: (inputs: JsonObject) => readonly Tool[]
   /** What the server says a tool is, now, by its full name; null if it does not have it. */
   definition(full: string): JsonObject | null
   /** The answer to a call as the server gave it, once, by its idempotency key; null if there is none. */
@@ -32,14 +38,20 @@ export class GatewayTools {
     this.#upstream = upstream
     this.#lock = lock
     this.#observe = observe
-    this.bound = bindTools(playbook, upstream.tools)
+    this.bound = bindTools(playbook, upstream.tools, upstream.own?.({}))
     matchTools(playbook, this.bound.registry)
+  }
+
+  /** The tools as a run with these inputs calls them. */
+  registryFor(inputs: JsonObject): ToolRegistry {
+    const { own } = this.#upstream
+    return own === undefined ? this.bound.registry : this.bound.registryWith(own(inputs))
   }
 
   /** Why a tool may not be used although the playbook would allow it: it is not what was reviewed. */
   veto(name: string): string | null {
     const bound = this.bound.get(name)
-    if (bound === null || this.#lock === null) return null
+    if (bound === null || bound.server === null || this.#lock === null) return null
     return this.#lock.refusal(bound.full, this.#upstream.definition(bound.full))
   }
 
@@ -90,7 +102,12 @@ export class GatewayTools {
     return this.bound.all.filter(({ name }) => named.has(name))
   }
 
-  #listed({ full, shown, tool }: BoundTool): ListedTool {
+  #listed({ server, full, shown, tool }: BoundTool): ListedTool {
+    if (server === null) {
+      const schema = typeof tool.input === 'object' ? tool.input : {}
+      // Arguments are always an object, whether or not the schema says so.
+      return { name: shown, description: tool.description, inputSchema: { ...schema, type: 'object' } }
+    }
     // Only what was reviewed reaches a model: a description is an instruction to it.
     const definition = this.#lock === null ? this.#upstream.definition(full) : this.#lock.pinned(full)
     const { title, description, inputSchema, outputSchema, annotations } = (definition ??

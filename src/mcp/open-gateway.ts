@@ -38,7 +38,7 @@ const localCaller = 'local'
 
 /**
  * Opens a gateway: pins servers that are new, says which tools are not what was reviewed, begins or takes up the run of this
- * process. Throws `unknown_tool` if the playbook needs a tool that no server has.
+ * process. Throws `unknown_tool` if the playbook needs a tool that there is not.
  */
 export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
   const { playbook, upstream, lock, observe, onNotice } = setup
@@ -56,6 +56,8 @@ export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
     notice: notGoverned,
     enforcement: observe ? 'observed, not enforced' : 'enforced',
     servers: setup.servers,
+    // What the configuration binds is not in the lock, so the record says what there was.
+    configured: tools.bound.all.flatMap(({ server, name }) => (server === null ? [name] : [])),
     lock: lock.digest,
   }
   const runs = new RunStore({ tools, journal: setup.journal, observe, notice })
