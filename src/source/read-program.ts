@@ -6,7 +6,8 @@ import type { ProgramTool } from '../playbook/markdown/callables.ts'
 import type { ProgramSource } from '../playbook/markdown/expand-imports.ts'
 import { type ParsedProgram, parseProgram } from '../playbook/markdown/parse-program.ts'
 import { stepHash } from '../playbook/markdown/step-hash.ts'
-import { lockPathOf, readPlaybookLock } from './playbook-lock.ts'
+import { checkLockedCall } from './check-locked-call.ts'
+import { type LockEntry, lockPathOf, readPlaybookLock } from './playbook-lock.ts'
 import { readTextFile } from './read-source-file.ts'
 
 /** How a program is read from disk. */
@@ -37,33 +38,46 @@ export function readProgram(path: string, options: ReadProgramOptions = {}): Rea
     if ('text' in found) texts.set(found.file, found.text)
     return found
   }
-  const read = (resolutions: Readonly<Record<string, string>>) =>
-    parseProgram([{ file: path, text: source.text }], { tools: options.tools, resolveImport, resolutions })
-  const plain = read({})
-  if (options.withoutLock === true || plain.kind !== 'program') return { ...plain, texts }
+  const read = (text: string, resolutions: Readonly<Record<string, string>> = {}) =>
+    parseProgram([{ file: path, text }], { tools: options.tools, resolveImport, resolutions })
+  const plain = read(source.text)
+  if (options.withoutLock === true || plain.program === null) return { ...plain, texts }
   const lock = readPlaybookLock(path)
-  if (lock.diagnostics.length > 0) {
-    return { ...plain, program: null, diagnostics: [...plain.diagnostics, ...lock.diagnostics], texts }
+  const open = new Map(plain.unresolved.map((step) => [stepHash(step.text, step), step]))
+  const problems = [...lock.diagnostics]
+  const calls: Record<string, string> = {}
+  for (const entry of lock.entries) {
+    const step = open.get(entry.hash)
+    if (step === undefined) problems.push(stale(path, entry))
+    else if (entry.call !== null) {
+      const { problem } = checkLockedCall(step, entry.call, source.text, read)
+      if (problem === null) calls[entry.hash] = entry.call
+      else problems.push(wrong(path, entry, problem))
+    }
   }
-  if (lock.entries.length === 0) return { ...plain, texts }
-  const open = new Set(plain.unresolved.map((step) => stepHash(step.text, step)))
-  const gone = lock.entries.filter(({ hash }) => !open.has(hash))
-  const calls = lock.entries.flatMap(({ hash, call }) =>
-    call !== null && open.has(hash) ? [[hash, call] as const] : [],
+  const settled = Object.keys(calls).length === 0 ? plain : read(source.text, calls)
+  const failed = problems.some(({ severity }) => severity === 'error')
+  return {
+    ...settled,
+    program: failed ? null : settled.program,
+    diagnostics: [...settled.diagnostics, ...problems],
+    texts,
+  }
+}
+
+function stale(path: string, { text }: LockEntry): Diagnostic {
+  const message = `no bullet says ${JSON.stringify(text.slice(0, 80))} any more, so what is settled about it is ignored`
+  const suggestion = `npx lockstep lock ${path}`
+  return diagnosticWithoutPlace(
+    { code: 'stale_resolution', severity: 'warning', message, suggestion },
+    lockPathOf(path),
   )
-  const settled = read(Object.fromEntries(calls))
-  const stale = gone.map(({ text }): Diagnostic =>
-    diagnosticWithoutPlace(
-      {
-        code: 'stale_resolution',
-        severity: 'warning',
-        message: `no bullet says ${JSON.stringify(text.slice(0, 80))} any more, so what is settled about it is ignored`,
-        suggestion: `npx lockstep lock ${path}`,
-      },
-      lockPathOf(path),
-    ),
-  )
-  return { ...settled, diagnostics: [...settled.diagnostics, ...stale], texts }
+}
+
+function wrong(path: string, { text, call }: LockEntry, problem: string): Diagnostic {
+  const message = `${JSON.stringify(text.slice(0, 80))} cannot mean \`${call}\`: ${problem}`
+  const suggestion = 'mend the entry, or take it out and run `lockstep lock` again'
+  return diagnosticWithoutPlace({ code: 'stale_resolution', message, suggestion }, lockPathOf(path))
 }
 
 function nothing(diagnostics: readonly Diagnostic[]): ParsedProgram {

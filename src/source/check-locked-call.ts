@@ -1,6 +1,6 @@
+import type { ParsedProgram } from '../playbook/markdown/parse-program.ts'
 import type { UnresolvedStep } from '../playbook/markdown/step-context.ts'
 import type { Call, Program, Step } from '../playbook/program.ts'
-import type { MarkdownReading } from './open-markdown.ts'
 
 /** What came of checking an answer: the calls that it makes, or why it cannot stand. */
 export type CheckedCall =
@@ -15,7 +15,7 @@ export function checkLockedCall(
   step: UnresolvedStep,
   call: string,
   text: string,
-  read: (text: string) => MarkdownReading,
+  read: (text: string) => Pick<ParsedProgram, 'program' | 'diagnostics'>,
 ): CheckedCall {
   if (/[\r\n]/.test(call) || call.length > 2000) return refuse('it is not one line')
   const written = replaceBullet(step, call, text)
