@@ -11,7 +11,8 @@ export { PlaybookStep, type PlaybookStepDefinition } from './playbook/playbook-s
 export type { Diagnostic } from './document/diagnostic.ts'
 export { type ConfigDefinition, defineConfig } from './source/define-config.ts'
 export { loadPlaybook } from './source/load-playbook.ts'
-export { PlaybookLoader } from './source/playbook-loader.ts'
+export { type LoadOptions, PlaybookLoader } from './source/playbook-loader.ts'
+export type { KnownTool } from './source/program-tool.ts'
 
 export { PlaybookEnforcer } from './tool/playbook-enforcer.ts'
 export type {
@@ -51,6 +52,8 @@ export type {
 } from './agent/agent-options.ts'
 export type { AgentEvent } from './agent/agent-event.ts'
 export type { ApprovalAnswer, ApprovalRequest } from './agent/ask-approval.ts'
+export { runPlaybook, type RunPlaybookOptions } from './agent/run-playbook.ts'
+export type { Person } from './agent/person.ts'
 export { Interruption } from './agent/interruption.ts'
 export { guard, type Guard, type GuardOptions } from './agent/guard.ts'
 export type { AgentHook, HookedCall } from './agent/hook.ts'
@@ -61,6 +64,7 @@ export type { McpServerConfig, McpServers } from './adapter/mcp/server-config.ts
 export { FileJournal } from './journal/file/file-journal.ts'
 export type { AppendOptions, Journal, JournalEntry, JournalFact } from './journal/journal.ts'
 
+export type { Program, Procedure, Step } from './playbook/program.ts'
 export { compilePlaybook, type CompiledPlaybook } from './playbook/compile-playbook.ts'
 export { advance } from './run/advance.ts'
 export { decide } from './run/decide.ts'

@@ -2,11 +2,9 @@ import { dirname, resolve } from 'node:path'
 import { openTools } from '../app.ts'
 import type { ProgramTool } from '../playbook/markdown/callables.ts'
 import { escapeControl } from '../shared/escape-control.ts'
-import { isJsonObject } from '../shared/json.ts'
-import type { JsonSchema } from '../shared/json-schema.ts'
 import type { Config } from '../source/config.ts'
 import { findConfig, isCode, loadConfig, loadConfigDocument } from '../source/load-config.ts'
-import type { Tool } from '../tool/tool.ts'
+import { programTool } from '../source/program-tool.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What is known of the tools that a playbook may call, and whether that is all there are. */
@@ -57,18 +55,4 @@ export async function knownTools(
 /** Whether all tools stand in the configuration itself. */
 function isPlain(config: Config): boolean {
   return config.modules.length === 0 && Object.keys(config.mcpServers).length === 0
-}
-
-function programTool({
-  name,
-  input,
-  risk,
-}: Pick<Tool, 'name' | 'input'> & { readonly risk: Tool['risk'] | null }): ProgramTool {
-  const { properties, required } = (input ?? {}) as Exclude<JsonSchema, boolean>
-  return {
-    name,
-    risk: risk ?? 'irreversible',
-    parameters: isJsonObject(properties as never) ? Object.keys(properties as object) : [],
-    ...(input === null ? {} : { required: Array.isArray(required) ? (required as string[]) : [] }),
-  }
 }

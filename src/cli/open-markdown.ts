@@ -8,14 +8,6 @@ import { readProgram } from '../source/read-program.ts'
 import { knownTools } from './known-tools.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The ends of the names of Markdown playbooks. */
-export const markdownSuffixes: readonly string[] = ['.md', '.pb']
-
-/** Whether a file is a Markdown playbook, if it is a playbook. */
-export function isMarkdown(path: string): boolean {
-  return markdownSuffixes.some((suffix) => path.toLowerCase().endsWith(suffix))
-}
-
 /** What came of reading a Markdown file, and the lines that its diagnostics are about. */
 export interface MarkdownReading extends ParsedProgram {
   readonly quote: (diagnostic: Diagnostic) => string

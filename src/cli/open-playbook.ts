@@ -1,8 +1,7 @@
-import { basename, extname } from 'node:path'
 import type { Playbook } from '../playbook/playbook.ts'
-import { programPlaybook } from '../playbook/program-playbook.ts'
+import { isMarkdown, playbookOfFile } from '../source/load-program.ts'
 import { PlaybookLoader } from '../source/playbook-loader.ts'
-import { isMarkdown, openMarkdown } from './open-markdown.ts'
+import { openMarkdown } from './open-markdown.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
@@ -16,11 +15,5 @@ export async function openPlaybook(
 ): Promise<Playbook | null> {
   if (!isMarkdown(file)) return new PlaybookLoader().loadFile(file)
   const program = await openMarkdown(file, config, terminal)
-  return program === null ? null : programPlaybook(program, idOf(file))
-}
-
-/** The name of a file as an id may be spelled. */
-function idOf(file: string): string {
-  const name = basename(file, extname(file)).replaceAll(/[^A-Za-z0-9_.-]+/g, '-')
-  return /^[A-Za-z0-9_]/.test(name) ? name.slice(0, 128) : `p${name}`.slice(0, 128)
+  return program === null ? null : playbookOfFile(program, file)
 }

@@ -1,7 +1,7 @@
 import type { Playbook } from '../playbook/playbook.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
-import { isMarkdown } from './open-markdown.ts'
+import { isMarkdown } from '../source/load-program.ts'
 import { openPlaybook } from './open-playbook.ts'
 import { type FlagRules, readFlags } from './read-flags.ts'
 import { flagOf, readRequest } from './run-request.ts'

@@ -7,20 +7,35 @@ import { isInstance } from '../playbook/is-instance.ts'
 import { type ParsedPlaybook, parsePlaybook } from '../playbook/parse-playbook.ts'
 import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
 import { CheckedPlaybook, Playbook } from '../playbook/playbook.ts'
+import { isMarkdown, loadProgram } from './load-program.ts'
+import { type KnownTool, programTool } from './program-tool.ts'
 import { readSourceFile } from './read-source-file.ts'
+
+/** How playbooks are loaded. */
+export interface LoadOptions extends Omit<CheckOptions, 'tools'> {
+  /** The tools that exist, or their names; when given, a playbook may expect no others. */
+  readonly tools?: Iterable<string | KnownTool> | undefined
+}
 
 /** Loads playbooks from files, texts and plain objects; every way throws PlaybookLoadError with every problem found. */
 export class PlaybookLoader {
   readonly #options: CheckOptions
+  readonly #tools: readonly KnownTool[] | undefined
 
-  /** With `tools`, a playbook that expects a tool not among them is refused. */
-  constructor(options: CheckOptions = {}) {
-    this.#options = options
+  /** With `tools`, a playbook that expects a tool not among them is refused. A Markdown playbook must know the tools it calls, not only their names. */
+  constructor({ tools, ...options }: LoadOptions = {}) {
+    const known =
+      tools === undefined
+        ? undefined
+        : [...tools].map((tool) => (typeof tool === 'string' ? { name: tool } : tool))
+    this.#tools = known
+    this.#options = { ...options, ...(known === undefined ? {} : { tools: known.map(({ name }) => name) }) }
   }
 
-  /** Loads a `.yaml`, `.yml` or `.json` file. */
+  /** Loads a `.yaml`, `.yml` or `.json` file, or a Markdown playbook: `.md`, `.pb`. */
   loadFile(path: string | URL): Playbook {
     const file = path instanceof URL ? pathOf(path) : path
+    if (isMarkdown(file)) return loadProgram(file, { tools: this.#tools?.map(programTool) })
     const { text, format, problem } = readSourceFile(file)
     if (text === null) throw PlaybookLoadError.fromDiagnostics([problem], file)
     return take(parsePlaybook(text, { ...this.#options, format, file }), file)

@@ -1,0 +1,22 @@
+import type { ProgramTool } from '../playbook/markdown/callables.ts'
+import { isJsonObject } from '../shared/json.ts'
+import type { JsonSchema } from '../shared/json-schema.ts'
+
+/** A tool as far as a playbook has to know it. */
+export interface KnownTool {
+  readonly name: string
+  readonly input?: JsonSchema | null
+  /** What it can do at worst; irreversible where nobody says. */
+  readonly risk?: ProgramTool['risk'] | null
+}
+
+/** What a Markdown playbook must know of a tool to call it: its parameters, in their order, and what it can do. */
+export function programTool({ name, input, risk }: KnownTool): ProgramTool {
+  const { properties, required } = (input ?? {}) as Exclude<JsonSchema, boolean>
+  return {
+    name,
+    risk: risk ?? 'irreversible',
+    parameters: isJsonObject(properties as never) ? Object.keys(properties as object) : [],
+    ...(input == null ? {} : { required: Array.isArray(required) ? (required as string[]) : [] }),
+  }
+}
