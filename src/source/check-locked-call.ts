@@ -18,6 +18,7 @@ export function checkLockedCall(
   read: (text: string) => Pick<ParsedProgram, 'program' | 'diagnostics'>,
 ): CheckedCall {
   if (/[\r\n]/.test(call) || call.length > 2000) return refuse('it is not one line')
+  if (!/\)\s*$/.test(call)) return refuse('a call is written with parentheses, such as `Name($x)`')
   const written = replaceBullet(step, call, text)
   if (written === null) return refuse('the bullet was not found in the file')
   const { program, diagnostics } = read(written)
