@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { journalSuite } from '../journal.suite.ts'
+import { leasedJournalSuite } from '../journal.suite.ts'
 import { FileJournal } from './file-journal.ts'
 
 const by = { tenant: 'acme', principal: 'ada' }
@@ -12,9 +12,23 @@ const fact = (type: string) => ({ type, at: 1, data: { text: 'ü' } })
 const folder = () => mkdtemp(join(tmpdir(), 'lockstep-journal-'))
 
 describe('FileJournal', () => {
-  journalSuite(async () => {
+  leasedJournalSuite(
+    async () => {
+      const path = await folder()
+      return { journal: new FileJournal(path), reopen: () => new FileJournal(path) }
+    },
+    { shares: false },
+  )
+
+  test('keeps documents by their digest, and gives back none that was changed', async () => {
     const path = await folder()
-    return { journal: new FileJournal(path), reopen: () => new FileJournal(path) }
+    const journal = new FileJournal(path)
+    const name = await journal.keep('{"id":"x"}')
+    expect(await journal.kept(name)).toBe('{"id":"x"}')
+    expect(await journal.kept('sha256:../../etc/passwd')).toBeNull()
+    await writeFile(join(path, 'documents', `${name.slice(7)}.json`), '{"id":"y"}')
+    expect(await journal.kept(name)).toBeNull()
+    expect(await journal.runs()).toEqual([])
   })
 
   test('J3: an entry cut short by a crash is not there, whichever byte was the last', async () => {
@@ -68,7 +82,7 @@ describe('two processes', () => {
     const journal = new FileJournal(${JSON.stringify(path)})
     while (Date.now() < Number(process.argv[1])) {}
     try {
-      await journal.append('r1', [{ type: 'a', at: 1, data: { n: ${n} } }], { tenant: 't', principal: 'p', expectedSeq: 0 })
+      await journal.append('r1', [{ type: 'a', at: 1, data: { n: ${n} } }], { tenant: 'acme', principal: 'p', expectedSeq: 0 })
       process.stdout.write('written')
     } catch (error) { process.stdout.write(error.code) }
     if (process.argv[2] !== 'crash') await journal.close()

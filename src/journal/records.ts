@@ -1,0 +1,141 @@
+import { redactObject } from '../shared/redact.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
+import type { Checkpoint } from './chain-checkpoint.ts'
+import type { ChainStore } from './chain-store.ts'
+import { exportChains, exportPlain } from './export-chains.ts'
+import type { Journal, JournalEntry } from './journal.ts'
+
+/** Runs in files, and the documents they refer to. */
+export type FileRecords = Journal & Pick<ChainStore, 'kept'>
+
+/** A run as a list shows it. */
+export interface RunSummary {
+  readonly run: string
+  /** The id of the playbook, or its digest where its text was not kept; null where the record does not say. */
+  readonly playbook: string | null
+  /** How it ended, `open` while it goes on, `unreadable` if the record cannot be trusted. */
+  readonly status: string
+  readonly startedAt: number | null
+  readonly lastAt: number | null
+  readonly entries: number
+  readonly chained: boolean
+}
+
+/** Everything that was recorded in a data folder: in the chained store, and in files. */
+export class Records {
+  readonly #files: FileRecords
+  readonly #chained: ChainStore | null
+
+  constructor(files: FileRecords, chained: ChainStore | null) {
+    this.#files = files
+    this.#chained = chained
+  }
+
+  /** The names of all runs, in the order of their names. */
+  async runs(): Promise<readonly string[]> {
+    const names = new Set([...(await this.#files.runs()), ...((await this.#chained?.runs()) ?? [])])
+    return [...names].sort()
+  }
+
+  /** Says whether the run has a chain. */
+  async isChained(run: string): Promise<boolean> {
+    return ((await this.#chained?.runs()) ?? []).includes(run)
+  }
+
+  /** The entries of a run. Throws `journal_unreadable` if they cannot be trusted. */
+  async read(run: string): Promise<readonly JournalEntry[]> {
+    const chained = (await this.#chained?.read(run)) ?? []
+    return chained.length > 0 ? chained : await this.#files.read(run)
+  }
+
+  /** What a list says of a run; never throws. */
+  async summary(run: string): Promise<RunSummary> {
+    const chained = await this.isChained(run)
+    let entries: readonly JournalEntry[] = []
+    let readable = true
+    try {
+      entries = await this.read(run)
+    } catch {
+      readable = false
+    }
+    const [first] = entries
+    const finished = entries.findLast(({ type }) => type === 'run.finished')
+    const status = finished === undefined ? 'open' : String(finished.data['status'])
+    return {
+      run,
+      playbook: first === undefined ? null : await this.#playbookName(first),
+      status: readable ? status : 'unreadable',
+      startedAt: first?.at ?? null,
+      lastAt: entries.at(-1)?.at ?? null,
+      entries: entries.length,
+      chained,
+    }
+  }
+
+  /** The playbook that a run was begun with; null if its text was not kept. */
+  async playbook(digest: string): Promise<Json | null> {
+    const text = (await this.#chained?.kept(digest)) ?? (await this.#files.kept(digest))
+    return text === null ? null : (JSON.parse(text) as Json)
+  }
+
+  /** The lines of an export of one run. Throws `not_available` where secrets should be withheld and no digest could stand for them. */
+  async export(run: string, redacted = false): Promise<string[]> {
+    if (this.#chained !== null && (await this.isChained(run)))
+      return await exportChains(this.#chained, [run], redacted ? { redact: redactObject } : {})
+    if (redacted) {
+      throw new LockstepError(
+        'not_available',
+        `Run ${run} was kept without a chain, so nothing can be withheld.`,
+        {
+          hint: 'Export it whole, or show it: lockstep show takes secrets out.',
+        },
+      )
+    }
+    const entries = await this.#files.read(run)
+    const documents: Record<string, Json> = {}
+    const digest = entries[0]?.data['playbook']
+    const playbook = typeof digest === 'string' ? await this.playbook(digest) : null
+    if (typeof digest === 'string' && playbook !== null) documents[digest] = playbook
+    return exportPlain(entries, documents)
+  }
+
+  /** The lines of an export of every chained run, with the tenants' own chains. */
+  async exportAll(redacted = false): Promise<string[]> {
+    const store = this.#chained
+    if (store === null) {
+      throw new LockstepError(
+        'not_available',
+        'There is no chained store here, so nothing says which runs there are.',
+      )
+    }
+    const tenants = await store.tenants()
+    return await exportChains(store, await store.runs(), {
+      tenants,
+      ...(redacted ? { redact: redactObject } : {}),
+    })
+  }
+
+  /** The newest signed statement of where the run stands; null for one without a chain. */
+  async checkpoint(run: string, at: number): Promise<Checkpoint | null> {
+    if (this.#chained === null || !(await this.isChained(run))) return null
+    return await this.#chained.checkpoint(run, at)
+  }
+
+  /** The public keys of the chained store by their id, in PEM. */
+  publicKeys(): Readonly<Record<string, string>> {
+    return this.#chained?.publicKeys() ?? {}
+  }
+
+  async close(): Promise<void> {
+    await this.#files.close()
+    await this.#chained?.close()
+  }
+
+  async #playbookName({ data }: JournalEntry): Promise<string | null> {
+    const digest = data['playbook']
+    if (typeof digest !== 'string') return null
+    const playbook = (await this.playbook(digest).catch(() => null)) as JsonObject | null
+    return typeof playbook?.['id'] === 'string' ? playbook['id'] : digest.slice(0, 19)
+  }
+}
