@@ -1,6 +1,8 @@
 /**
  * The one place where contracts meet implementations. What only some commands need is loaded when it is asked for.
  */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { DeclaredValue } from './adapter/declared-tool.ts'
@@ -10,10 +12,13 @@ import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-opti
 import type { AgentStream } from './agent/agent.ts'
 import type { PersonTerminal } from './agent/person-terminal.ts'
 import type { QuestionAnswers } from './agent/question/ask-questions.ts'
+import type { ChainStore } from './journal/chain-store.ts'
 import type { Journal } from './journal/journal.ts'
+import type { Records } from './journal/records.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { Playbook } from './playbook/playbook.ts'
 import type { QuestionBatch } from './run/program/question.ts'
+import { canonicalJson } from './shared/canonical-json.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
@@ -27,12 +32,38 @@ export type { AgentStream } from './agent/agent.ts'
 export { Interruption } from './agent/interruption.ts'
 export type { Person } from './agent/person.ts'
 export { scriptTurn } from './agent/question/script-turn.ts'
+export type { Checkpoint } from './journal/chain-checkpoint.ts'
 export type { Journal, JournalEntry } from './journal/journal.ts'
+export type { Records, RunSummary } from './journal/records.ts'
 
-/** A journal in a folder, one file per run. */
+/** A journal in a folder, one file per run; the chained store beside the folder where `LOCKSTEP_STORE=sqlite` asks for it. */
 export async function openFileJournal(folder: string): Promise<Journal> {
+  if (process.env['LOCKSTEP_STORE'] === 'sqlite') return await openChainStore(dirname(folder))
   const { FileJournal } = await import('./journal/file/file-journal.ts')
   return new FileJournal(folder)
+}
+
+/** The chained store of a data folder; its keys are made on first use. Throws `journal_unreadable` or `journal_unwritable`. */
+export async function openChainStore(home: string): Promise<ChainStore> {
+  const { openKeyRing } = await import('./journal/chain-keys.ts')
+  const { SqliteJournal } = await import('./journal/sqlite/sqlite-journal.ts')
+  return new SqliteJournal(join(home, storeFile), openKeyRing(join(home, 'keys')))
+}
+
+const storeFile = 'journal.db'
+
+/** Everything that was recorded beside and in a folder of runs; no store is made where there is none. */
+export async function openRecords(folder: string): Promise<Records> {
+  const { FileJournal } = await import('./journal/file/file-journal.ts')
+  const { Records } = await import('./journal/records.ts')
+  const home = dirname(folder)
+  const chained = existsSync(join(home, storeFile)) ? await openChainStore(home) : null
+  return new Records(new FileJournal(folder), chained)
+}
+
+/** The id of a public key in PEM. Throws what the platform throws for anything else. */
+export async function publicKeyId(pem: string): Promise<string> {
+  return (await import('./journal/chain-keys.ts')).keyId(pem)
 }
 
 /** MCP servers that are connected. */
@@ -338,7 +369,6 @@ export async function openModel(
   person: PersonStreams | PersonTerminal,
   answered = 0,
 ): Promise<Model> {
-  if (name === 'none') return (await import('./agent/no-model.ts')).noModel
   if (name === 'me') return (await import('./agent/person-model.ts')).createPersonModel(person)
   const script = /^scripted:(.+)$/s.exec(name)
   if (script !== null)
@@ -383,6 +413,7 @@ export interface ReadyAgent {
 
 /** Makes an agent. Throws what stops a run from starting, such as a tool that is missing. */
 export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
+  await keepPlaybook(setup.journal, setup.playbook)
   const { Agent } = await import('./agent/agent.ts')
   const { EventQueue } = await import('./agent/event-queue.ts')
   const queue = new EventQueue<AgentEvent>()
@@ -397,6 +428,14 @@ export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
       return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
     },
   }
+}
+
+/** Keeps the text of the playbook with the record, so that its decisions can be made again. */
+async function keepPlaybook(
+  journal: Journal & Partial<Pick<ChainStore, 'keep'>>,
+  playbook: Playbook,
+): Promise<void> {
+  await journal.keep?.(canonicalJson(playbook.toJSON()))
 }
 
 /** The journal, telling of every entry once it is written. */

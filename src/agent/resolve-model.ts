@@ -42,13 +42,14 @@ const kinds: Readonly<Record<string, (rest: string) => Promise<LanguageModelV4>>
  */
 export async function resolveModel(model: LanguageModel | string): Promise<LanguageModelV4> {
   if (typeof model !== 'string') return await asNewest(model)
+  if (model === 'none') return (await import('./no-model.ts')).noModel
   if (model === 'me') return (await import('./person-model.ts')).createPersonModel()
   const [kind = '', ...rest] = model.split(':')
   const make = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   if (make !== undefined && rest.join(':') !== '') return await make(rest.join(':'))
   const nearest = nearestName(kind, Object.keys(kinds))
   throw new LockstepError('unknown_model', `There is no model '${model}'.`, {
-    hint: `${nearest === null ? '' : `Did you mean ${nearest}:…? `}Models are openai:…, anthropic:…, openai-compatible:…, scripted:FILE and me.`,
+    hint: `${nearest === null ? '' : `Did you mean ${nearest}:…? `}Models are openai:…, anthropic:…, openai-compatible:…, scripted:FILE, me, and none.`,
   })
 }
 
