@@ -1,10 +1,10 @@
-import { dirname, resolve } from 'node:path'
 import { openTools } from '../app.ts'
 import type { ProgramTool } from '../playbook/markdown/callables.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Config } from '../source/config.ts'
-import { findConfig, isCode, loadConfig, loadConfigDocument } from '../source/load-config.ts'
+import { isCode, loadConfig, loadConfigDocument } from '../source/load-config.ts'
 import { programTool } from '../source/program-tool.ts'
+import { findConfigFor } from './open-config.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What is known of the tools that a playbook may call, and whether that is all there are. */
@@ -13,15 +13,10 @@ export interface KnownTools {
   readonly complete: boolean
 }
 
-/** The configuration for a playbook: the nearest above the working directory, else the nearest above the file. */
-function configFor(file: string): string | null {
-  return findConfig(process.cwd()) ?? findConfig(dirname(resolve(file)))
-}
-
 /** The tools that a configuration declares, found out without running anything: those of modules and MCP servers are not known. */
 export function declaredTools(file: string, terminal: Terminal): KnownTools {
   try {
-    const path = configFor(file)
+    const path = findConfigFor(file)
     if (path === null) return { tools: [], complete: true }
     if (isCode(path)) return { tools: [], complete: false }
     const config = loadConfigDocument(path)
@@ -40,7 +35,7 @@ export async function knownTools(
   named: string | undefined,
   terminal: Terminal,
 ): Promise<readonly ProgramTool[]> {
-  const path = named ?? configFor(file)
+  const path = named ?? findConfigFor(file)
   if (path === null) return []
   const config = await loadConfig(path)
   if (isPlain(config)) return [...config.http, ...config.exec].map(programTool)

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import { type Config } from '../source/config.ts'
 import { findConfig, loadConfig } from '../source/load-config.ts'
 
@@ -5,4 +6,9 @@ import { findConfig, loadConfig } from '../source/load-config.ts'
 export async function openConfig(named: string | undefined): Promise<Config | null> {
   const path = named ?? findConfig(process.cwd())
   return path === null ? null : await loadConfig(path)
+}
+
+/** Where the configuration for a playbook lies: the nearest above the working directory, else the nearest above the file; null if there is none. */
+export function findConfigFor(file: string): string | null {
+  return findConfig(process.cwd()) ?? findConfig(dirname(resolve(file)))
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomOutline } from '../../../test/program/random-outline.ts'
-import { parseProgram } from '../markdown/parse-program.ts'
-import { formatMarkdown } from './format-markdown.ts'
-import { formatProgram, meaningOf } from './format-program.ts'
+import { randomOutline } from './random-outline.ts'
+import { parseProgram } from '../../src/playbook/markdown/parse-program.ts'
+import { formatMarkdown } from '../../src/playbook/markdown-format/format-markdown.ts'
+import { formatProgram, meaningOf } from '../../src/playbook/markdown-format/format-program.ts'
 
-const examples = fileURLToPath(new URL('../../../examples/', import.meta.url))
+const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
 const fixtures = process.env['LOCKSTEP_FIXTURES']
 
 function read(text: string) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { MarkdownBlock } from '../../document/markdown-block.ts'
-import { parseMarkdown } from '../../document/parse-markdown.ts'
-import { randomOutline } from '../../../test/program/random-outline.ts'
-import { sectionNamed } from '../markdown/program-draft.ts'
-import { formatMarkdown } from './format-markdown.ts'
+import type { MarkdownBlock } from '../../src/document/markdown-block.ts'
+import { parseMarkdown } from '../../src/document/parse-markdown.ts'
+import { randomOutline } from './random-outline.ts'
+import { sectionNamed } from '../../src/playbook/markdown/program-draft.ts'
+import { formatMarkdown } from '../../src/playbook/markdown-format/format-markdown.ts'
 
 /** Everything but what a formatter may change. */
 function essence(text: string): string {

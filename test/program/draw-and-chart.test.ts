@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { computed, holds, playbookCall, procedure, program } from '../../../test/program/build-program.ts'
-import { drawFlow } from './draw-flow.ts'
-import { explainProgram } from './explain-program.ts'
-import { renderExplanation } from './render-explanation.ts'
-import { writeMermaid } from './write-mermaid.ts'
+import { computed, holds, playbookCall, procedure, program } from './build-program.ts'
+import { drawFlow } from '../../src/playbook/explain/draw-flow.ts'
+import { explainProgram } from '../../src/playbook/explain/explain-program.ts'
+import { renderExplanation } from '../../src/playbook/explain/render-explanation.ts'
+import { writeMermaid } from '../../src/playbook/explain/write-mermaid.ts'
 
 const label = String.raw`"(?:[\p{L}\p{M}\p{N} ,.$=+!?…'-]|#\d+;)*"`
 const shape = String.raw`(?:\(\[${label}\]\)|\{${label}\}|\{\{${label}\}\}|\[/${label}/\]|\[\[${label}\]\]|\[${label}\])`

@@ -10,9 +10,9 @@ import {
   template,
   toolCall,
   variable,
-} from '../../../test/program/build-program.ts'
-import type { Procedure, Step } from '../program.ts'
-import { explainProgram } from './explain-program.ts'
+} from './build-program.ts'
+import type { Procedure, Step } from '../../src/playbook/program.ts'
+import { explainProgram } from '../../src/playbook/explain/explain-program.ts'
 
 const say: DraftStep = { kind: 'say', words: { kind: 'written', instruction: 'Cheer them up', reads: [] } }
 const ask: DraftStep = { kind: 'ask', words: null, targets: [variable('name')], until: null, maxTurns: 3 }
