@@ -181,7 +181,7 @@ class OutlineReader {
   }
 
   #item(line: MarkdownLine, text: string, column: number, indent: number, width: number): void {
-    this.#paragraph = null
+    this.#endParagraph()
     let depth = this.#open.length
     while (depth > 0 && this.#open[depth - 1]!.indent + 2 > indent) depth--
     this.#closeItems(depth)

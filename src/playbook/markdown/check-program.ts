@@ -43,7 +43,8 @@ function warnEarly(
   program: Program,
   context: StepContext,
 ): void {
-  const [read] = reads
+  // A trigger or a note asks all the time; only steps have a before and an after.
+  const [read] = reads.filter((use) => use.bullet?.id.includes('/') === true)
   if (read?.bullet == null || writes.length === 0 || writes.some((write) => write.playbook !== read.playbook))
     return
   const procedure = program.agents

@@ -10,6 +10,7 @@ import {
   tryExpression,
 } from './step-context.ts'
 import { isKnown } from './scope.ts'
+import { wordsOf } from './words.ts'
 
 type Render = (left: string, right: string) => string
 const infix =
@@ -117,8 +118,13 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
   if (direct.kind === 'words' && direct.lifted.problems.length > 0)
     acceptExpression({ kind: 'value', lifted: { ...direct.lifted, names: [] } }, bullet, from, context)
   const reads = readsOf(text, bullet, context)
-  // `If income is below 100`, in a playbook that was given `$gross_income`, is about what it was given.
-  return { kind: 'judged', text, reads: reads.length > 0 ? reads : [...context.scope.parameters.keys()] }
+  return { kind: 'judged', text, reads: reads.length > 0 ? reads : alluded(text, context) }
+}
+
+/** `If income is below 100`, in a playbook that was given `$gross_income`, is about what it was given. */
+function alluded(text: string, context: StepContext): string[] {
+  const words = new Set(wordsOf(text))
+  return [...context.scope.parameters.keys()].filter((name) => wordsOf(name).some((word) => words.has(word)))
 }
 
 /** The spelled-out expression has other offsets than the words, so findings point at all of them. */

@@ -6,6 +6,8 @@
  *    would be needed many times (in a comprehension) is refused.
  * 2. Inner calls come first; the arguments of a call may read the calls before it.
  */
+import { nearestName } from '../../shared/nearest-name.ts'
+import { builtinMethods } from '../../expression/builtin-method.ts'
 import { builtinFunctions } from '../../expression/builtin-function.ts'
 import { ExpressionError, type SourceRange } from '../../expression/expression-error.ts'
 import { parseExpression } from '../../expression/parse-expression.ts'
@@ -146,7 +148,19 @@ export class Lifter {
     const [first, ...rest] = node.steps
     if (node.base.kind !== 'name' || node.base.sigil || first?.kind !== 'method') return null
     const agent = this.#callables.agentNamed(node.base.name)
-    if (agent === null) return null
+    if (agent === null) {
+      if (/^\p{Lu}/u.test(node.base.name) && !builtinMethods.has(first.name)) {
+        const near = nearestName(node.base.name, this.#callables.agentNames)
+        this.#problem(
+          'unknown_call',
+          node,
+          `there is no agent \`${node.base.name}\``,
+          near === null ? null : `did you mean \`${near}\`?`,
+        )
+        return 'null'
+      }
+      return null
+    }
     const found = this.#callables.findIn(agent, first.name, this.#agent)
     const range = { start: node.start, end: first.end }
     const text = this.#lift(

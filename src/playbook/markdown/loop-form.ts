@@ -2,7 +2,7 @@
 import type { Step, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { readCondition } from './condition.ts'
-import { boundIn } from './speech-form.ts'
+import { bound, boundIn } from './speech-form.ts'
 import { type StepContext, acceptExpression, reportAt, tryExpression, writeTarget } from './step-context.ts'
 import { isKnown } from './scope.ts'
 
@@ -11,8 +11,6 @@ export type LoopHead = (steps: readonly Step[]) => StepBody
 
 const whileForm =
   /^(while|as\s+long\s+as|until|repeat\s+(?:this\s+)?(?:while|until)|keep\s+(?:going|repeating)\s+(?:while|until)|do\s+(?:this\s+)?(?:while|until)|loop\s+(?:while|until))\s+(.+)$/is
-const bound =
-  /[,;]?\s*\(?(?:for\s+)?(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(?:\d{1,4}|[a-z]+)\s+(?:times|turns|iterations|attempts|tries|rounds)\)?/i
 const word = String.raw`[\p{L}_][\p{L}\p{N}_]*`
 const eachForm = new RegExp(
   String.raw`^for\s+(?:each\s+|every\s+|all\s+)?(\$?)(${word})\s+in\s+(?:the\s+)?(.+)$`,

@@ -170,6 +170,10 @@ export function readAsk(bullet: Bullet, context: StepContext, receivers: readonl
   }
 }
 
+/** The words that give a bound, to be taken out of a condition. */
+export const bound =
+  /[,;]?\s*\(?(?:for\s+)?(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(?:\d{1,4}|[a-z]+)\s+(?:times|turns|iterations|attempts|tries|rounds)\)?/i
+
 /** `up to 3 times`, `at most 4 turns`: the bound that words give. */
 export function boundIn(text: string): number | null {
   const found =
@@ -189,7 +193,7 @@ function untilOf(bullet: Bullet, targets: readonly Target[], context: StepContex
   const { text } = bullet
   const until = /\s(?:un)?till?\s+(.+)$/i.exec(text)
   if (until !== null) {
-    const words = until[1]!.replace(/[.]$/, '')
+    const words = until[1]!.replace(bound, '').replace(/[.]$/, '')
     return context.findings.quietly(() => readCondition(words, 0, bullet, context))
   }
   const [only] = targets

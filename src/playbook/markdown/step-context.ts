@@ -64,17 +64,22 @@ const twoWords = new RegExp(
 
 /** Reads an expression without reporting anything. */
 export function tryExpression(source: string, context: StepContext): ReadExpression {
+  // Two words side by side are in no expression, so this saves reading most prose at all.
+  if (twoWords.test(source.includes('"') || source.includes("'") ? withoutTexts(source) : source))
+    return { kind: 'prose' }
   const lifted = liftCalls(source, context.callables, context.agent)
   if (lifted instanceof ExpressionError) {
-    const bare = source.replace(/"[^"]*"|'[^']*'/g, '""')
-    return twoWords.test(bare) || /^[\p{L}][\p{L}'’-]*\.?$/u.test(source.trim())
-      ? { kind: 'prose' }
-      : { kind: 'broken', error: lifted }
+    const word = lifted.code !== 'unsupported_syntax' && /^[\p{L}][\p{L}'’-]*\.?$/u.test(source.trim())
+    return word ? { kind: 'prose' } : { kind: 'broken', error: lifted }
   }
   const unknown = lifted.names.filter(({ name, sigil }) => !sigil && !isKnown(context.scope, name, sigil))
   return unknown.length === 0
     ? { kind: 'value', lifted }
     : { kind: 'words', lifted, unknown: unknown.map(({ name }) => name) }
+}
+
+function withoutTexts(source: string): string {
+  return source.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""')
 }
 
 /** Takes an expression that was read as the meaning of the bullet: reports what is wrong with it, and notes what it reads. */

@@ -36,14 +36,21 @@ export function readTemplate(
     readonly isName: (name: string, sigil: boolean) => boolean
   },
 ): ReadTemplate {
+  if (words.length > expressionLimit.sourceLength) return tooLong(words)
   const lifter = new Lifter(words, options.callables, options.agent)
   const braces: { start: number; end: number; text: string }[] = []
   let source = ''
   let holes = 0
+  let literal = 0
   let at = 0
   while (at < words.length) {
     const sign = words[at]!
-    if ((sign === '{' || sign === '}') && words[at + 1] === sign) {
+    if (sign === '}' && literal > 0) {
+      // It closes a brace that stands for itself, so it does too, even where another one follows.
+      literal -= 1
+      source += '}}'
+      at += 1
+    } else if ((sign === '{' || sign === '}') && words[at + 1] === sign) {
       source += sign + sign
       at += 2
     } else if (sign === '{') {
@@ -60,6 +67,7 @@ export function readTemplate(
         if (braces.length < 20) braces.push({ start: at, end, text: words.slice(at, Math.min(end, at + 40)) })
         // Only the brace: what follows may hold placeholders of its own.
         source += '{{'
+        literal += 1
         at += 1
       } else {
         source += `{${text}${hole.format === null ? '' : `:${hole.format}`}}`
@@ -82,18 +90,31 @@ export function readTemplate(
       at += 1
     }
   }
-  const problems = [...lifter.problems]
-  if (source.length > expressionLimit.sourceLength) {
-    const message = `the text has ${source.length} characters; at most ${expressionLimit.sourceLength} are allowed`
-    problems.push({ code: 'invalid_expression', message, suggestion: null, start: 0, end: words.length })
-    source = ''
-  }
+  if (source.length > expressionLimit.sourceLength) return tooLong(words)
   return {
     computation: { form: 'template', source, calls: lifter.calls },
     names: lifter.names,
-    problems,
+    problems: lifter.problems,
     braces,
     holes,
+  }
+}
+
+function tooLong(words: string): ReadTemplate {
+  const message = `the text has ${words.length} characters; at most ${expressionLimit.sourceLength} are allowed`
+  const problem = {
+    code: 'invalid_expression',
+    message,
+    suggestion: null,
+    start: 0,
+    end: words.length,
+  } as const
+  return {
+    computation: { form: 'template', source: '', calls: [] },
+    names: [],
+    problems: [problem],
+    braces: [],
+    holes: 0,
   }
 }
 
@@ -102,13 +123,36 @@ function isVariableAt(words: string, at: number): boolean {
   return dollar.test(words)
 }
 
+/** More than any placeholder needs; what is longer or deeper is data, and not worth trying to read from every brace. */
+const longestHole = 1000
+const deepestHole = 20
+
 function holeAt(words: string, at: number): TextHole | null {
+  if (!closes(words, at)) return null
   try {
     return parseHole(new TokenCursor(words, at), at, grammar)
   } catch (failure) {
     if (failure instanceof SyntaxFailure) return null
     throw failure
   }
+}
+
+/** Whether the brace is closed soon; a glance before the parser is asked. */
+function closes(words: string, open: number): boolean {
+  let depth = 0
+  let quote = ''
+  for (let at = open; at < words.length && at - open < longestHole && depth <= deepestHole; at++) {
+    const sign = words[at]!
+    if (quote !== '') {
+      if (sign === '\\') at++
+      else if (sign === quote) quote = ''
+    } else if (sign === '"' || sign === "'") quote = sign
+    else if (sign === '{' || sign === '[' || sign === '(') depth++
+    else if (sign === '}' || sign === ']' || sign === ')') {
+      if (--depth === 0) return sign === '}'
+    }
+  }
+  return false
 }
 
 /** `{"balance": 8999}` parses as a text with a format; it is data all the same. */
