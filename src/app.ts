@@ -16,11 +16,13 @@ import type { ChainStore } from './journal/chain-store.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
+import type { PassingServer } from './mcp/passage.ts'
 import type { Playbook } from './playbook/playbook.ts'
 import type { QuestionBatch } from './run/program/question.ts'
 import { canonicalJson } from './shared/canonical-json.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
+import { messageOf } from './shared/message-of.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
 import { loadModule } from './source/load-module.ts'
 import { isTool } from './tool/is-tool.ts'
@@ -107,9 +109,24 @@ export async function connectConfigured(
     ...connected,
     tools: connected.tools.map((tool) => maskTool(tool, vault)),
     own: (inputs) => [...declared(inputs), ...modules].map(({ tool }) => tool),
+    passing: connected.passing?.map((server) => maskServer(server, vault)) ?? [],
     takeAnswer(key) {
       const answer = connected.takeAnswer(key)
       return answer === null ? null : (vault.maskJson(answer as unknown as Json) as unknown as CallToolResult)
+    },
+  }
+}
+
+/** The server with every secret masked in what it answers and in what goes wrong with it. */
+function maskServer(server: PassingServer, vault: SecretVault): PassingServer {
+  return {
+    ...server,
+    async ask(method, params, signal) {
+      try {
+        return vault.maskJson(await server.ask(method, params, signal)) as JsonObject
+      } catch (error) {
+        throw new Error(vault.maskText(messageOf(error)))
+      }
     },
   }
 }
