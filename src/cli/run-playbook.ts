@@ -10,7 +10,7 @@ import { compileProgram } from '../playbook/compile-program.ts'
 import { checkInputs } from '../tool/check-inputs.ts'
 import { type ExitCode, exitCode } from './exit-code.ts'
 import { quote } from './next-command.ts'
-import { openConfig } from './open-config.ts'
+import { findConfigFor, openConfig } from './open-config.ts'
 import { openPlaybook } from './open-playbook.ts'
 import { prepareRunFolder } from './run-folder.ts'
 import { missingInputs, readInputs } from './run-inputs.ts'
@@ -33,7 +33,7 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
     return exitCode.needsInput
   }
   const inputs = checkInputs(playbook, given)
-  const config = await openConfig(request.config)
+  const config = await openConfig(request.config ?? findConfigFor(file) ?? undefined)
   assertTools(playbook, config)
   if (record !== null) assertScriptPath(record, [file, config?.file ?? null])
   const run = `${mode === 'execute' ? 'r' : 'dry'}_${randomUUID()}`
@@ -65,7 +65,7 @@ function assertTools(playbook: Playbook, config: Config | null): void {
   if (config !== null || needed.size === 0) return
   throw new LockstepError(
     'unknown_tool',
-    `The playbook '${playbook.id}' needs tools, and there is no lockstep.config.yaml here or above: ${[...needed].join(', ')}.`,
+    `The playbook '${playbook.id}' needs tools, and there is no lockstep.config.yaml here, beside it or above: ${[...needed].join(', ')}.`,
     { hint: 'write one, or name it with --config' },
   )
 }
