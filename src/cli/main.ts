@@ -67,6 +67,26 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./resume-command.ts')).resumeCommand,
   },
   {
+    name: 'runs',
+    summary: 'List the recorded runs',
+    load: async () => (await import('./runs-command.ts')).runsCommand,
+  },
+  {
+    name: 'show',
+    summary: 'Show what happened in a run: steps, calls, verdicts, reasons',
+    load: async () => (await import('./show-command.ts')).showCommand,
+  },
+  {
+    name: 'export',
+    summary: 'Write a run as a file that anybody can verify',
+    load: async () => (await import('./export-command.ts')).exportCommand,
+  },
+  {
+    name: 'verify',
+    summary: 'Prove that a record was not changed and every decision follows',
+    load: async () => (await import('./verify-command.ts')).verifyCommand,
+  },
+  {
     name: 'tools',
     summary: 'List the tools of the configuration and who uses them',
     load: async () => (await import('./tools-command.ts')).toolsCommand,

@@ -83,6 +83,13 @@ export function journalSuite(create: () => Promise<JournalSubject>): void {
     await journal.close()
   })
 
+  test('an entry is read back with its members in the order in which they were written', async () => {
+    const { journal } = await create()
+    await journal.append('r1', [fact('a', { b: 1, a: { d: 1, c: 2 } })], { ...by, expectedSeq: 0 })
+    expect(JSON.stringify((await journal.read('r1'))[0]!.data)).toBe('{"b":1,"a":{"d":1,"c":2}}')
+    await journal.close()
+  })
+
   test('J3: keeps what was appended over a restart, and lets a writer go on', async () => {
     const { journal, reopen } = await create()
     if (reopen === undefined) return

@@ -99,7 +99,8 @@ export class ChainWriter {
         keyId,
       )
       if (index === 0) firstPosition = lastInsertRowid
-      body += `${index === 0 ? '[' : ','}"${salt}",${text}`
+      // In the order of the writer's members, so that what is read back asks a model the same question word for word.
+      body += `${index === 0 ? '[' : ','}"${salt}",${JSON.stringify(data)}`
     }
     // One encryption for all that is appended together: it costs more than the rest.
     const first = head.seq - facts.length + 1
