@@ -16,8 +16,11 @@ const makes =
 const keeps =
   /\b(?:store|save|keep|put)\b.*?\s(?:in|as|into)\s+\$([\p{L}_][\p{L}\p{N}_]*)|\s(?:as|into|called)\s+\$([\p{L}_][\p{L}\p{N}_]*)/iu
 
+const takers: ReadonlySet<string> = new Set('extract read pull get take obtain collect'.split(' '))
+
 /** Reads `Extract $x, $y from …`; null where it is no such form. */
 export function extractionForm(bullet: Bullet, context: StepContext): StepBody | null {
+  if (!takers.has(bullet.word)) return null
   const found = extractForm.exec(bullet.text)
   const taken = found ?? getForm.exec(bullet.text)
   if (taken === null) return null
@@ -74,6 +77,7 @@ export function actForm(bullet: Bullet, context: StepContext): StepBody {
 
 function actTargets(bullet: Bullet, context: StepContext): Target[] {
   const { text } = bullet
+  if (!text.includes('$')) return []
   const made = makes.exec(text)?.[1]
   const kept = keeps.exec(text)
   const certain = [made, kept?.[1] ?? kept?.[2]].filter((name) => name !== undefined)
@@ -94,6 +98,7 @@ function variablesIn(text: string): { name: string; type: Target['type'] }[] {
 
 /** The tools that a bullet names as they are called. Irreversible ones take an explicit call. */
 function namedTools(bullet: Bullet, context: StepContext): string[] {
+  if (context.toolTable.size === 0) return []
   const words = new Set(bullet.text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [])
   const names: string[] = []
   for (const word of words) {

@@ -41,15 +41,20 @@ const stepForm = new RegExp(
   'iu',
 )
 
+const verbs: ReadonlySet<string> = new Set(
+  'set initialize initialise reset add append push subtract increment increase decrement decrease'.split(' '),
+)
+
 /** Reads a bullet that sets a variable; null where it is no such form. */
 export function assignmentForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
-  const dollar = dollarForm.exec(text)
+  const dollar = text.startsWith('$') ? dollarForm.exec(text) : null
   if (dollar !== null) return assign(dollar[1]!, true, dollar[2], dollar[3]!, bullet, context)
-  const bare = bareForm.exec(text)
+  const bare = text.includes(' is ') || text.includes('=') ? bareForm.exec(text) : null
   if (bare !== null && (isAssignedBare(bare[1]!, bare[2]!) || context.scope.locals.has(bare[1]!))) {
     return assign(bare[1]!, false, undefined, bare[2]!, bullet, context)
   }
+  if (!verbs.has(bullet.word)) return null
   const empty = emptyForm.exec(text)
   if (empty !== null) {
     const kind = empty[1]!.toLowerCase()

@@ -15,9 +15,12 @@ export interface BranchHead {
 const ifForm = /^(if|when|else,?\s+if|otherwise,?\s+if)\s+(.+)$/is
 const elseForm = /^(?:else|otherwise)\s*[,:]?\s*(.*)$/is
 
+const openers: ReadonlySet<string> = new Set(['if', 'when', 'else', 'otherwise'])
+
 /** Reads the opening of a branch; null where the bullet opens none. */
 export function branchHead(bullet: Bullet, context: StepContext): BranchHead | null {
   const { text } = bullet
+  if (!openers.has(bullet.word)) return null
   const found = ifForm.exec(text)
   if (found !== null) {
     const first = found[1]!.toLowerCase()

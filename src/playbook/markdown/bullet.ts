@@ -5,6 +5,8 @@ export interface Bullet {
   readonly id: string
   readonly line: number
   readonly text: string
+  /** The first word in small letters, which says which forms it can be; empty where it begins with a sign. */
+  readonly word: string
   /** Where the text begins in the place; an inline step begins in the middle of its bullet. */
   readonly at: number
   readonly place: MarkdownText
@@ -21,12 +23,32 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
   const code = /^`([^`]+)`$/.exec(flat)
   const at = code === null ? 0 : 1
   const text = (code?.[1] ?? flat).trimEnd()
-  return { id, line: item.text.pieces[0]!.line.number, text, at, place: item.text, children: item.children }
+  return {
+    id,
+    line: item.text.pieces[0]!.line.number,
+    text,
+    word: firstWord(text),
+    at,
+    place: item.text,
+    children: item.children,
+  }
+}
+
+/** The first word of a text in small letters; empty where it begins with something else. */
+export function firstWord(text: string): string {
+  let end = 0
+  while (end < text.length && isLetter(text.charCodeAt(end))) end++
+  return text.slice(0, end).toLowerCase()
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code > 191
 }
 
 /** A part of a bullet as a bullet of its own. */
 export function partOf(bullet: Bullet, from: number, id: string): Bullet {
   const rest = bullet.text.slice(from)
   const blank = rest.length - rest.trimStart().length
-  return { ...bullet, id, text: rest.trim(), at: bullet.at + from + blank, children: [] }
+  const text = rest.trim()
+  return { ...bullet, id, text, word: firstWord(text), at: bullet.at + from + blank, children: [] }
 }

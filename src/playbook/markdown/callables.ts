@@ -53,6 +53,7 @@ export class Callables {
   readonly #byWords = new Map<string, Callable[]>()
   readonly #byFirstWord = new Map<string, { callable: Callable; own: readonly string[] }[]>()
   readonly #agents = new Map<string, string>()
+  readonly #firstWords = new Set<string>()
   #missed = 0
 
   addAgent(name: string): void {
@@ -67,11 +68,20 @@ export class Callables {
     else same.push(callable)
     const own = wordsOf(callable.name)
     const [first] = own
+    if (first !== undefined) this.#firstWords.add(first)
     // One word stands in many a sentence by chance.
     if (first === undefined || own.length < 2) return
     const beginning = this.#byFirstWord.get(first)
     if (beginning === undefined) this.#byFirstWord.set(first, [{ callable, own }])
     else beginning.push({ callable, own })
+  }
+
+  /** Whether any name begins with the first word of the text: most sentences need no closer look. */
+  mayBegin(text: string): boolean {
+    // Names may begin with an article, which does not count.
+    const found = /^(?:(?:the|an?|their|his|her|its|your|our|this|that)\s+)?\$?([\p{L}\p{N}]+)/iu.exec(text)
+    const [first] = found === null ? [] : wordsOf(found[1]!)
+    return first !== undefined && this.#firstWords.has(first)
   }
 
   /** The agent of that name; also `Accountant` for `Accountant agent`. */

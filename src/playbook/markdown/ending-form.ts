@@ -34,9 +34,16 @@ const countWords: Readonly<Record<string, number>> = {
   ten: 10,
 }
 
+const openers: ReadonlySet<string> = new Set(
+  'end exit stop quit terminate finish endprogram break leave continue skip wait pause sleep return'.split(
+    ' ',
+  ),
+)
+
 /** Reads a bullet that ends something or waits; null where it is no such form. */
 export function endingForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
+  if (!openers.has(bullet.word)) return null
   if (endForm.test(text)) return { kind: 'end' }
   if (breakForm.test(text)) return { kind: 'break' }
   if (continueForm.test(text)) return { kind: 'continue' }

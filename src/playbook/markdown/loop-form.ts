@@ -24,8 +24,11 @@ const timesForm =
   /^(?:repeat|do|loop)(?:\s+(?:this|the\s+following|these\s+steps))?(?:\s+(?:up\s+to|at\s+most))?\s+(\S+)\s+times\b.*$|^(?:for\s+)?(?:up\s+to|at\s+most)\s+(\S+)\s+(?:times|attempts|tries|iterations)\b.*$/i
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
+const openers: ReadonlySet<string> = new Set('while until as repeat keep do loop for count up at'.split(' '))
+
 /** Reads the opening of a loop; null where the bullet opens none. */
 export function loopHead(bullet: Bullet, context: StepContext): LoopHead | null {
+  if (!openers.has(bullet.word)) return null
   const text = bullet.text.replace(/\s*:$/, '')
   const repeated = whileForm.exec(text)
   if (repeated !== null) return conditional(repeated[1]!, repeated[2]!, text, bullet, context)

@@ -120,6 +120,11 @@ function warnUnknown(
 }
 
 function yamlMember(source: string, key: string): Json | undefined {
+  const plain = /^[a-z_0-9]+:\s+(true|false|\d{1,9}|[a-z]+)$/.exec(source)?.[1]
+  // Most values are one word; no parser is needed to see which.
+  if (plain === 'true' || plain === 'false') return plain === 'true'
+  if (plain !== undefined && /^(?:0|[1-9]\d*)$/.test(plain)) return Number(plain)
+  if (plain === 'raw' || plain === 'react') return plain
   const { root, problems } = parseYaml(source)
   if (root?.kind !== 'map' || problems.length > 0) return undefined
   const entry = root.entries.get(key)

@@ -1,6 +1,6 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Call, Condition, Note, NoteRule } from '../program.ts'
-import type { Bullet } from './bullet.ts'
+import { type Bullet, firstWord } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
 import { type StepContext, reportAt } from './step-context.ts'
@@ -22,7 +22,15 @@ const callVerb = /^(?:call|run|use|execute)\s+(.+)$/is
 export function readNote(place: MarkdownText, context: StepContext): Note {
   const text = place.text.replaceAll('\n', ' ').trim()
   const line = place.pieces[0]!.line.number
-  const bullet: Bullet = { id: context.playbook, line, text, at: 0, place, children: [] }
+  const bullet: Bullet = {
+    id: context.playbook,
+    line,
+    text,
+    word: firstWord(text),
+    at: 0,
+    place,
+    children: [],
+  }
   return { text: place.text, line, rule: ruleOf(bullet, context) }
 }
 

@@ -12,7 +12,7 @@ import type { Arm, Step, StepBody } from '../program.ts'
 import { actForm, extractionForm } from './act-form.ts'
 import { assignmentForm } from './assignment-form.ts'
 import { type BranchHead, branchHead } from './branch-form.ts'
-import { type Bullet, bulletOf, longestForm, partOf } from './bullet.ts'
+import { type Bullet, bulletOf, firstWord, longestForm, partOf } from './bullet.ts'
 import { callForm, callInWords } from './call-form.ts'
 import { endingForm } from './ending-form.ts'
 import { Findings, quote } from './findings.ts'
@@ -176,7 +176,7 @@ function resolution(bullet: Bullet, context: StepContext): StepBody | null {
   if (context.resolutions.size === 0) return null
   const text = context.resolutions.get(stepHash(bullet.text, { playbook: context.playbook }))
   if (text === undefined) return null
-  const meant: Bullet = { ...bullet, text, children: [] }
+  const meant: Bullet = { ...bullet, text, word: firstWord(text), children: [] }
   const uses = context.uses.length
   const trial = new Findings()
   const body = readCall(meant, { ...context, findings: trial })

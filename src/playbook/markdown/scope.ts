@@ -1,5 +1,6 @@
 import type { MarkdownBlock } from '../../document/markdown-block.ts'
 import type { Parameter, Target, ValueType } from '../program.ts'
+import { firstWord } from './bullet.ts'
 import type { PlaybookDraft } from './program-draft.ts'
 
 /** The variables that a playbook may use: its own, and those of its agent. */
@@ -82,17 +83,25 @@ export function collectNames(draft: PlaybookDraft): { locals: Set<string>; state
   return { locals, state }
 }
 
+const setters: ReadonlySet<string> = new Set(
+  'set initialize initialise for calculate compute determine'.split(' '),
+)
+const keeper = /\b(?:store|save|keep|put)\b/i
+
 function collectFrom(raw: string, locals: Set<string>, state: Set<string>): void {
   if (raw.length > 10_000) return
   const text = raw.replaceAll('\n', ' ').replace(/^`|`$/g, '')
-  for (const form of bareForms) {
+  const word = firstWord(text)
+  const tells = setters.has(word) || keeper.test(text)
+  if (!tells && !text.includes('$') && !text.includes(' is ') && !text.includes('=')) return
+  for (const form of tells ? bareForms : []) {
     const found = form.exec(text)?.[1]
     if (found !== undefined) locals.add(found)
   }
   const is = isForm.exec(text)
   if (is !== null && isAssignedBare(is[1]!, is[2]!)) locals.add(is[1]!)
   if (!text.includes('$')) return
-  for (const form of dollarForms) {
+  for (const form of tells || text.startsWith('$') ? dollarForms : []) {
     const found = form.exec(text)?.[1]
     if (found !== undefined) state.add(found)
   }
@@ -101,7 +110,9 @@ function collectFrom(raw: string, locals: Set<string>, state: Set<string>): void
     /^(?:extract|get|collect|obtain|read|find|list)\b(.*?)(?:\s(?:from|using|with|by|for|near|in)\s|$)/iu.exec(
       text,
     )
-  const asked = /\bask\b.*?\s(?:for|provide|enter|give)\s(.*?)(?:\s(?:un)?till?\s|$)/iu.exec(text)
+  const asked = !/\bask\b/i.test(text)
+    ? null
+    : /\bask\b.*?\s(?:for|provide|enter|give)\s(.*?)(?:\s(?:un)?till?\s|$)/iu.exec(text)
   for (const part of [list?.[1], asked?.[1]]) {
     for (const [, found] of part?.matchAll(sigils) ?? []) state.add(found!)
   }

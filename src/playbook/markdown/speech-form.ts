@@ -46,11 +46,18 @@ export function addressesAgent(text: string, context: StepContext): boolean {
   )
 }
 
+const verbs: ReadonlySet<string> = new Set(
+  `say tell greet thank welcome inform notify reply respond answer introduce explain apologize apologise congratulate remind let show
+  display print describe offer suggest recommend advise warn encourage acknowledge mention talk chat wish reassure state announce
+  ask prompt keep request`.split(/\s+/),
+)
+
 /** Reads a bullet that says or asks something; null where it is no such form. */
 export function speechForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
+  if (!verbs.has(bullet.word)) return null
   if (/^say\s*\(/i.test(text)) return sayCall(bullet, context)
-  if (addressesAgent(text, context)) return null
+  if ((bullet.word === 'ask' || bullet.word === 'tell') && addressesAgent(text, context)) return null
   if (askVerb.test(text)) return readAsk(bullet, context)
   if (!sayVerb.test(text)) return null
   if (askInside.test(text) && !quoted.test(text)) return readAsk(bullet, context)

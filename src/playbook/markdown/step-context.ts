@@ -183,7 +183,7 @@ const mention = /\$([\p{L}_][\p{L}\p{N}_]*)/gu
 /** The variables that words mention, with `$`; known ones without it too. */
 export function mentioned(text: string, scope: Scope): string[] {
   const names = new Set<string>()
-  for (const [, name] of text.matchAll(mention)) names.add(name!)
+  if (text.includes('$')) for (const [, name] of text.matchAll(mention)) names.add(name!)
   if (scope.locals.size + scope.parameters.size > 0) {
     for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) {
       if (scope.locals.has(word) || scope.parameters.has(word)) names.add(word)

@@ -1,6 +1,6 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Trigger } from '../program.ts'
-import type { Bullet } from './bullet.ts'
+import { type Bullet, firstWord } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
 import { secondsIn } from './ending-form.ts'
 import { type StepContext, mentioned, reportAt } from './step-context.ts'
@@ -19,7 +19,15 @@ const stateForm = /^(?:when|whenever|once|as\s+soon\s+as|if)\s+(.+?)[.!]?$/is
 export function readTrigger(place: MarkdownText, context: StepContext): Trigger {
   const text = place.text.replaceAll('\n', ' ').trim()
   const line = place.pieces[0]!.line.number
-  const bullet: Bullet = { id: context.playbook, line, text, at: 0, place, children: [] }
+  const bullet: Bullet = {
+    id: context.playbook,
+    line,
+    text,
+    word: firstWord(text),
+    at: 0,
+    place,
+    children: [],
+  }
   const base = { text, line }
   if (beginForm.test(text)) return { ...base, kind: 'begin' }
   if (endForm.test(text)) return { ...base, kind: 'end' }
