@@ -2,7 +2,7 @@
 import type { StepBody, Target } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
-import { isKnown } from './scope.ts'
+import { isSet } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
 import { typeNamed } from './signature.ts'
 import { idFromName } from './words.ts'
@@ -84,7 +84,7 @@ function actTargets(bullet: Bullet, context: StepContext): Target[] {
   const names = new Map<string, ReturnType<typeof variablesIn>[number]>()
   for (const each of variablesIn(text)) {
     // A variable that nothing else sets must come from here.
-    if (certain.includes(each.name) || !isKnown(context.scope, each.name, true)) names.set(each.name, each)
+    if (certain.includes(each.name) || !isSet(context.scope, each.name, true)) names.set(each.name, each)
   }
   return [...names.values()].map((each) => writeTarget(each.name, true, bullet, context, each.type))
 }

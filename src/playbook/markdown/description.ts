@@ -14,7 +14,6 @@ export function readDescription(
     readonly agent: string
     readonly scope: Scope
     readonly findings: Findings
-    readonly raw: boolean
   },
 ): Computation {
   if (texts.length === 0) return { form: 'template', source: '', calls: [] }

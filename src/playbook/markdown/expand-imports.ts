@@ -17,23 +17,22 @@ const mostImports = 200
 const importForm = /^([ \t]*)!import[ \t]+(\S.*?)[ \t]*$/
 const fence = /^[ \t]*(`{3,}|~{3,})/
 
-/** The lines of all sources, each `!import ./path` replaced by the lines of that file, indented as it was. */
+/** The lines of each source, every `!import ./path` replaced by the lines of that file, indented as it was. */
 export function expandImports(
   sources: readonly ProgramSource[],
   resolve: ResolveImport | undefined,
   findings: Findings,
-): MarkdownLine[] {
+): MarkdownLine[][] {
   const expander = new Expander(resolve, findings)
-  sources.forEach((source, index) => {
-    // Files are read one after another, as if a blank line stood between them.
-    if (index > 0) expander.lines.push({ file: source.file, number: 1, offset: 0, text: '', shift: 0 })
+  return sources.map((source) => {
+    expander.lines = []
     expander.add(source, '', [])
+    return expander.lines
   })
-  return expander.lines
 }
 
 class Expander {
-  readonly lines: MarkdownLine[] = []
+  lines: MarkdownLine[] = []
   readonly #resolve: ResolveImport | undefined
   readonly #findings: Findings
   #imports = 0

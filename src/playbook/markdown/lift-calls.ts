@@ -185,7 +185,8 @@ export class Lifter {
     always: boolean,
   ): string {
     const given = positional.map((each) => this.render(each, always))
-    const named: Record<string, string> = {}
+    // Without a prototype every key is just a key.
+    const named: Record<string, string> = Object.create(null)
     for (const { name: key, value } of keywords) named[key] = this.render(value, always)
     if (!always || this.#bound.length > 0) {
       this.#problem(

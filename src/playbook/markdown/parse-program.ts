@@ -48,22 +48,18 @@ export function parseProgram(
 ): ParsedProgram {
   const findings = new Findings()
   const lines = expandImports(sources, options.resolveImport, findings)
-  const outline = parseMarkdown(lines)
-  for (const { code, severity, message, line, suggestion } of outline.problems) {
+  const outlines = lines.map((each) => parseMarkdown(each))
+  for (const { code, severity, message, line, suggestion } of outlines.flatMap((each) => each.problems)) {
     if (severity === 'error') findings.error(code, line, message, suggestion)
     else findings.warn(code, line, message, suggestion)
   }
   const first = sources[0]?.file ?? null
   if (findings.hasErrors) return finished(null, findings, 'program', [])
-  if (
-    !isProgram(
-      outline.blocks,
-      sources.some(({ file }) => file.toLowerCase().endsWith('.pb')),
-    )
-  )
-    return ordinary(first, lines)
-  const front = readFront(outline, findings)
-  const drafts = draftProgram(outline.blocks, findings)
+  const blocks = outlines.flatMap((each) => each.blocks)
+  const byName = sources.some(({ file }) => file.toLowerCase().endsWith('.pb'))
+  if (!isProgram(blocks, byName)) return ordinary(first, lines.flat())
+  const front = mergeFronts(outlines, findings)
+  const drafts = draftProgram(blocks, findings)
   const reader = new ProgramReader(drafts, front, options, findings)
   const program = reader.read(nameOf(front, drafts, first))
   return finished(program, findings, 'program', reader.unresolved)
@@ -75,9 +71,12 @@ function finished(
   kind: ParsedProgram['kind'],
   unresolved: readonly UnresolvedStep[],
 ): ParsedProgram {
+  const files = [...new Set(findings.diagnostics.map((each) => each.file))]
   const diagnostics = findings.diagnostics.toSorted(
     (a, b) =>
-      (a.file === b.file ? 0 : 1) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+      files.indexOf(a.file) - files.indexOf(b.file) ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0),
   )
   return { program: findings.hasErrors ? null : program, diagnostics, kind, unresolved }
 }
@@ -99,6 +98,23 @@ function ordinary(file: string | null, lines: readonly MarkdownLine[]): ParsedPr
     path: [],
   }
   return { program: null, diagnostics: [diagnostic], kind: 'ordinary document', unresolved: [] }
+}
+
+/** Several files may each have front matter; what one says no other may say. */
+function mergeFronts(outlines: readonly MarkdownOutline[], findings: Findings): JsonObject {
+  const merged: Record<string, Json> = Object.create(null)
+  for (const outline of outlines) {
+    for (const [key, value] of Object.entries(readFront(outline, findings))) {
+      if (Object.hasOwn(merged, key)) {
+        findings.error(
+          'duplicate_key',
+          outline.front![0]!,
+          `\`${key}\` is in the front matter of another file too`,
+        )
+      } else merged[key] = value
+    }
+  }
+  return merged
 }
 
 function readFront(outline: MarkdownOutline, findings: Findings): JsonObject {

@@ -161,43 +161,56 @@ export class ProgramReader {
     },
   ): ProgramAgent {
     const names = draft.playbooks.map((playbook) => ({ playbook, ...collectNames(playbook) }))
-    const state = new Set(names.flatMap((each) => [...each.state]))
+    const certain = names.flatMap((each) => [...each.state])
     const localsOf = new Map(names.map((each) => [each.playbook, each.locals]))
     const toolTable = new Map((this.#options.tools ?? []).map((tool) => [tool.name, tool]))
     const resolutions = new Map(Object.entries(this.#options.resolutions ?? {}))
     const agentTools = stringsOf(draft.metadata['tools'])
-    const description = readDescription(draft.description, {
-      callables: this.#callables,
-      agent: draft.name,
-      scope: { parameters: new Map(), locals: new Set(), state },
-      findings: this.#findings,
-      raw: false,
-    })
-    const playbooks = known.map(({ draft: each, id }): Procedure => {
-      if ('returns' in each) return buildHostProcedure(each, id)
-      const own = stringsOf(each.metadata['tools'])
-      this.#checkTools(own, each.heading)
-      return buildProcedure(each, id, {
-        agent: draft.name,
-        playbook: id,
-        scope: {
-          parameters: new Map(each.signature.parameters.map((own) => [own.name, own])),
-          locals: localsOf.get(each) ?? new Set(),
-          state,
-        },
-        callables: this.#callables,
-        findings: this.#findings,
-        uses: this.#uses,
-        tools: [...new Set([...program.tools, ...agentTools, ...own])],
-        toolTable,
-        maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
-        maxCalls: isCount(each.metadata['max_calls']) ? each.metadata['max_calls'] : usualCalls,
-        literalsOf: (name) => program.literals(draft.name, name),
-        resolutions,
-        unresolved: this.unresolved,
+    const read = (elsewhere: ReadonlySet<string>): { agent: ProgramAgent; state: ReadonlySet<string> } => {
+      const state = new Set(certain)
+      const playbooks = known.map(({ draft: each, id }): Procedure => {
+        if ('returns' in each) return buildHostProcedure(each, id)
+        const own = stringsOf(each.metadata['tools'])
+        this.#checkTools(own, each.heading)
+        return buildProcedure(each, id, {
+          agent: draft.name,
+          playbook: id,
+          scope: {
+            parameters: new Map(each.signature.parameters.map((parameter) => [parameter.name, parameter])),
+            locals: localsOf.get(each) ?? new Set(),
+            state,
+            elsewhere,
+          },
+          callables: this.#callables,
+          findings: this.#findings,
+          uses: this.#uses,
+          tools: [...new Set([...program.tools, ...agentTools, ...own])],
+          toolTable,
+          maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
+          maxCalls: isCount(each.metadata['max_calls']) ? each.metadata['max_calls'] : usualCalls,
+          literalsOf: (name) => program.literals(draft.name, name),
+          resolutions,
+          unresolved: this.unresolved,
+        })
       })
-    })
-    return { name: draft.name, kind: draft.kind, description, metadata: draft.metadata, playbooks }
+      const description = readDescription(draft.description, {
+        callables: this.#callables,
+        agent: draft.name,
+        scope: { parameters: new Map(), locals: new Set(), state, elsewhere },
+        findings: this.#findings,
+      })
+      const agent = { name: draft.name, kind: draft.kind, description, metadata: draft.metadata, playbooks }
+      return { agent, state }
+    }
+    const mark = [this.#findings.diagnostics.length, this.#uses.length, this.unresolved.length] as const
+    const first = read(new Set())
+    if (!this.#findings.diagnostics.slice(mark[0]).some((each) => each.code === 'unset_variable'))
+      return first.agent
+    // A later step in words may bring the variable into being; now all of those are known.
+    this.#findings.diagnostics.length = mark[0]
+    this.#uses.length = mark[1]
+    this.unresolved.length = mark[2]
+    return read(first.state).agent
   }
 
   #checkTools(names: readonly string[], heading: MarkdownText | null): void {

@@ -33,7 +33,6 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
       agent: context.agent,
       scope: context.scope,
       findings: context.findings,
-      raw: mode === 'raw',
     }),
     triggers: draft.triggers
       .filter((each) => each.text.trim() !== '')

@@ -10,6 +10,8 @@ export interface Scope {
   readonly locals: ReadonlySet<string>
   /** Names with `$` that any playbook of the agent sets. */
   readonly state: Set<string>
+  /** Names that a natural-language step of the agent brings into being: known to readers, still to be set by that step. */
+  readonly elsewhere: ReadonlySet<string>
 }
 
 /** Names that are there without being set. */
@@ -23,6 +25,11 @@ export const givenNames: ReadonlySet<string> = new Set([
 
 /** Says whether the name is a variable of the scope. */
 export function isKnown(scope: Scope, name: string, sigil: boolean): boolean {
+  return scope.elsewhere.has(name) || isSet(scope, name, sigil)
+}
+
+/** Says whether a step in a definite form, or an earlier one in words, sets the name. */
+export function isSet(scope: Scope, name: string, sigil: boolean): boolean {
   return (
     scope.locals.has(name) ||
     scope.state.has(name) ||

@@ -3,7 +3,7 @@ import type { Condition, StepBody, Target, ValueType, Words } from '../program.t
 import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
 import { readCondition } from './condition.ts'
-import { isKnown } from './scope.ts'
+import { isKnown, isSet } from './scope.ts'
 import { typeNamed, splitTopLevel } from './signature.ts'
 import {
   type StepContext,
@@ -235,6 +235,6 @@ function askedNames(text: string, context: StepContext): Receiver[] {
   const asked = /\s(?:for|provide|enter|give|get)\s(.*?)(?:\s(?:un)?till?\s|$)/iu.exec(text)?.[1] ?? ''
   const names = new Map<string, Receiver>()
   for (const each of listOf(asked)) names.set(each.name, each)
-  for (const each of listOf(text)) if (!isKnown(context.scope, each.name, true)) names.set(each.name, each)
+  for (const each of listOf(text)) if (!isSet(context.scope, each.name, true)) names.set(each.name, each)
   return [...names.values()]
 }
