@@ -75,6 +75,7 @@ function outcomeAbove(outcome: CallOutcome) {
     case 'unknown':
       return { outcome: outcome.status, error: outcome.error }
     case 'denied':
+    case 'held':
     case 'not_executed':
       return { outcome: 'not_executed' as const }
   }

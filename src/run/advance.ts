@@ -2,6 +2,7 @@ import { ExpressionError } from '../expression/expression-error.ts'
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import type { Activation } from './activation.ts'
 import type { Limit, RunEvent } from './event.ts'
+import { overdueApproval } from './decide-approval.ts'
 import { isAvailable, isHeldBack } from './order.ts'
 import { advanceProgram } from './program/advance-program.ts'
 import { hasEvidence, isValid, missingValidation, needsDeclaration } from './satisfaction.ts'
@@ -30,6 +31,8 @@ export function advance(state: RunState, now: number): readonly RunEvent[] {
     const event = weighCap(state, index, at)
     if (event !== null) return [event]
   }
+  const late = overdueApproval(state, now)
+  if (late.length > 0) return late
   // Of several, the first in the list: which one fails can stop the clocks of the others.
   let overdue: Activation | null = null
   for (const activation of state.timed) {

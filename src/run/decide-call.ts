@@ -1,6 +1,7 @@
 import { ExpressionError } from '../expression/expression-error.ts'
 import type { ExpressionValue } from '../expression/expression-value.ts'
 import type { Requirement } from '../playbook/compile-playbook.ts'
+import { canonicalJson } from '../shared/canonical-json.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { bindsObservers, type DenialCode } from './denial-code.ts'
 import { describeDenial, isDisclosed } from './describe-denial.ts'
@@ -12,6 +13,7 @@ import { PassedOverView } from './passed-over-view.ts'
 import type { Facts, RunRequest } from './request.ts'
 import { currentStep, type RunState } from './state.ts'
 import { isOverdue } from './step-clock.ts'
+import type { Ticket } from './ticket.ts'
 
 type CallRequest = Extract<RunRequest, { type: 'call' }>
 
@@ -36,7 +38,11 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
   } catch (error) {
     verdict = { code: 'gate_error', detail: error instanceof Error ? error.message : String(error) }
   }
-  if ('owner' in verdict) return admission(state, request, verdict.owner, null, at)
+  const held = findHeld(state, request)
+  // Policy has the last word (G14): it is asked about what would be let through, also where the playbook only observes.
+  const passes = 'owner' in verdict || !(state.enforced || bindsObservers(verdict.code))
+  if (passes && facts.policy?.verdict === 'deny') verdict = deny('policy', facts.policy.reason)
+  if ('owner' in verdict) return admission(state, request, verdict.owner, null, at, facts)
   const blocked = state.enforced || bindsObservers(verdict.code)
   const current = currentStep(state)
   const denied: RunEvent = {
@@ -49,9 +55,19 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     code: verdict.code,
     message: describeDenial(state, request.tool, verdict),
     blocked,
+    ...(facts.policy == null ? {} : { policy: facts.policy.record }),
   }
-  if (blocked) return [denied]
-  return [denied, ...admission(state, request, naturalOwner(state, request.tool), verdict.code, at)]
+  if (blocked) {
+    // A call that was approved and may not be made after all gives its place back; one that still waits keeps it.
+    const over = held !== null && verdict.code !== 'awaiting_approval'
+    if (!over) return [denied]
+    return [
+      denied,
+      { type: 'tool.settled', at, callId: held.callId, outcome: 'not_executed', error: denied.message },
+    ]
+  }
+  const owner = naturalOwner(state, request.tool)
+  return [denied, ...admission(state, request, owner, verdict.code, at, facts)]
 }
 
 function admission(
@@ -60,9 +76,9 @@ function admission(
   owner: Owner,
   observed: DenialCode | null,
   at: number,
+  { policy = null, target }: Facts,
 ): readonly RunEvent[] {
-  const admitted: RunEvent = {
-    type: 'tool.admitted',
+  const call = {
     at,
     callId: request.callId ?? freshCallId(state),
     tool: request.tool,
@@ -70,7 +86,19 @@ function admission(
     step: owner.step?.id ?? null,
     extra: owner.extra,
     observed,
+    ...(target == null ? {} : { target }),
   }
+  const waits = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
+  const admitted: RunEvent = waits
+    ? {
+        ...call,
+        type: 'tool.held',
+        message: describeDenial(state, request.tool, deny('awaiting_approval', policy.reason)),
+        demands: policy.demands,
+        expiresAt: at + policy.expiresAfterSeconds * 1000,
+        policy: policy.record,
+      }
+    : { ...call, type: 'tool.admitted', ...(policy === null ? {} : { policy: policy.record }) }
   if (owner.passes.length === 0) return [admitted]
   const events: RunEvent[] = owner.passes.map((index) => ({
     type: 'step.skipped',
@@ -88,7 +116,8 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   if (!state.compiled.stepsByTool.has(request.tool) && !toolName.test(request.tool))
     return deny('invalid_tool_name')
   if (facts.malformed != null) return deny('invalid_arguments', facts.malformed)
-  if (request.callId !== null && state.byCallId.has(request.callId))
+  const held = findHeld(state, request)
+  if (request.callId !== null && state.byCallId.has(request.callId) && held === null)
     return deny('duplicate_call', request.callId)
   if (facts.registered === false) return deny('unknown_tool')
   if (facts.veto != null) return deny('vetoed', facts.veto)
@@ -99,6 +128,7 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
 
   const unknown = unknownCall(state, request.tool)
   if (unknown !== null) return deny('outcome_unknown', unknown)
+  if (held !== null) return judgeHeld(state, request, held)
 
   const owner =
     state.program === null
@@ -115,6 +145,23 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   const note = noteProblem(state, request.tool)
   if (note !== null) return deny('rule', note)
   return judgeArguments(state, request, owner) ?? { owner }
+}
+
+/** A held call is made once it is approved, after everything but its place, which it has, was judged again (G15). */
+function judgeHeld(state: RunState, request: CallRequest, held: Ticket): Verdict {
+  if (held.approval!.state !== 'granted') return deny('awaiting_approval', 'nobody has approved it yet')
+  const step = held.step === null ? null : state.compiled.steps[held.step]!
+  const owner: Owner = { step, extra: held.extra, passes: [] }
+  const note = noteProblem(state, request.tool)
+  if (note !== null) return deny('rule', note)
+  return judgeArguments(state, request, owner) ?? { owner }
+}
+
+/** The held call that a request is about: the same call, to the letter. */
+function findHeld(state: RunState, { callId, tool, args }: CallRequest): Ticket | null {
+  const ticket = callId === null ? undefined : state.byCallId.get(callId)
+  if (ticket?.state !== 'held' || ticket.tool !== tool) return null
+  return canonicalJson(ticket.args ?? {}) === canonicalJson(args ?? {}) ? ticket : null
 }
 
 function judgeArguments(state: RunState, request: CallRequest, owner: Owner): Denial | null {

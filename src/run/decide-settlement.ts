@@ -29,15 +29,21 @@ export function decideSettlement(state: RunState, request: SettleRequest, facts:
   ]
 }
 
+/** A held call has not been made, so nothing can have come of it. */
+function canEndSo(ticket: Ticket, { outcome }: SettleRequest): boolean {
+  return ticket.state !== 'held' || outcome === 'not_executed'
+}
+
 /** By call id where there is one; else the oldest call of that name in flight, else the oldest of unknown outcome. */
 function findTicket(state: RunState, request: SettleRequest): Ticket | null {
   if (request.callId !== null) {
     const ticket = state.byCallId.get(request.callId)
-    return ticket !== undefined && ticket.tool === request.tool && isOpen(ticket) ? ticket : null
+    const open = ticket !== undefined && ticket.tool === request.tool && isOpen(ticket)
+    return open && canEndSo(ticket, request) ? ticket : null
   }
   let unknown: Ticket | null = null
   for (const ticket of state.openTickets) {
-    if (ticket.tool !== request.tool) continue
+    if (ticket.tool !== request.tool || !canEndSo(ticket, request)) continue
     if (ticket.state !== 'unknown') return ticket
     unknown ??= ticket
   }

@@ -10,6 +10,7 @@
  * D3  A refusal is an event too: nothing that was asked goes unrecorded.
  * D4  A refusal changes no order, spends no slot and completes nothing.
  */
+import { decideVote } from './decide-approval.ts'
 import { decideCall } from './decide-call.ts'
 import { decideEnd, decideFinish, decideIteration } from './decide-finish.ts'
 import { decideSettlement } from './decide-settlement.ts'
@@ -40,6 +41,8 @@ export function decide(state: RunState, request: RunRequest, facts: Facts): read
       return decideFinish(state, request, facts)
     case 'end':
       return decideEnd(state, request, facts)
+    case 'vote':
+      return decideVote(state, request, facts)
     case 'answer':
       return decideAnswer(state, request, facts)
     case 'unanswered':

@@ -19,6 +19,8 @@ export const denialCodes = [
   'arguments_required',
   'argument_rule',
   'rule',
+  'policy',
+  'awaiting_approval',
   'gate_error',
   'unadmitted_call',
 ] as const
@@ -32,6 +34,8 @@ const hardCodes: ReadonlySet<DenialCode> = new Set<DenialCode>([
   'unknown_tool',
   'duplicate_call',
   'vetoed',
+  'policy',
+  'awaiting_approval',
   'gate_error',
 ])
 

@@ -59,6 +59,10 @@ export function describeDenial(
       return `The arguments of '${tool}' break a rule of its step: ${detail}.`
     case 'rule':
       return `'${tool}' breaks a rule: ${detail}.`
+    case 'policy':
+      return `'${tool}' is against policy: ${detail}.`
+    case 'awaiting_approval':
+      return `'${tool}' waits for approval: ${detail}.`
     case 'gate_error':
       return `The call could not be judged, so it is refused: ${detail}.`
     case 'unadmitted_call':

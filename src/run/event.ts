@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { Mover } from './activation.ts'
+import type { ApprovalState, ApprovalVote } from './approval.ts'
 import type { DenialCode } from './denial-code.ts'
 import type { ProgramEvent } from './program/program-event.ts'
 import type { Outcome } from './ticket.ts'
@@ -31,7 +32,33 @@ export type RunEvent = { readonly at: number } & (
       readonly step: string | null
       readonly extra: boolean
       readonly observed: DenialCode | null
+      /** What the call acts on, where its tool says. */
+      readonly target?: string
+      /** What policies said, and from what; absent where none are asked. */
+      readonly policy?: JsonObject
     }
+  /** The call may be made once people have approved it; its place is reserved. */
+  | {
+      readonly type: 'tool.held'
+      readonly callId: string
+      readonly tool: string
+      readonly args: JsonObject | null
+      readonly step: string | null
+      readonly extra: boolean
+      readonly observed: DenialCode | null
+      readonly target?: string
+      readonly message: string
+      readonly demands: readonly JsonObject[]
+      readonly expiresAt: number
+      readonly policy: JsonObject
+    }
+  | {
+      readonly type: 'approval.voted'
+      readonly callId: string
+      readonly vote: ApprovalVote
+      readonly comesTo: Exclude<ApprovalState, 'expired'>
+    }
+  | { readonly type: 'approval.expired'; readonly callId: string }
   | {
       readonly type: 'tool.denied'
       readonly callId: string | null
@@ -41,6 +68,7 @@ export type RunEvent = { readonly at: number } & (
       readonly code: DenialCode
       readonly message: string
       readonly blocked: boolean
+      readonly policy?: JsonObject
     }
   | {
       readonly type: 'tool.settled'

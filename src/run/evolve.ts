@@ -20,7 +20,7 @@ import { evolveProgram } from './program/evolve-program.ts'
 import { arePredecessorsMet, insertSorted, removeFrom } from './order.ts'
 import { activateCurrent, startClock, startClocks, stopClock, stopClocks } from './step-clock.ts'
 import { activationOf, createState, semantics, type RunState } from './state.ts'
-import type { Ticket } from './ticket.ts'
+import { isOpen, type Ticket } from './ticket.ts'
 import { violationsKept, type Violation } from './violation.ts'
 
 /** The state after the first event of a run. Throws `playbook_mismatch` if it was started with another playbook. */
@@ -50,7 +50,17 @@ export function evolve(state: RunState, event: RunEvent): RunState {
     case 'run.started':
       throw new LockstepError('internal', 'a run starts once')
     case 'tool.admitted':
+    case 'tool.held':
       admit(state, event)
+      break
+    case 'approval.voted': {
+      const { approval } = state.byCallId.get(event.callId)!
+      approval!.votes.push(event.vote)
+      approval!.state = event.comesTo
+      break
+    }
+    case 'approval.expired':
+      state.byCallId.get(event.callId)!.approval!.state = 'expired'
       break
     case 'tool.denied':
       keepViolation(state, {
@@ -136,6 +146,7 @@ export function evolve(state: RunState, event: RunEvent): RunState {
 function mattersToConditions({ type }: RunEvent): boolean {
   switch (type) {
     case 'tool.admitted':
+    case 'tool.held':
     case 'tool.settled':
     case 'step.opened':
     case 'step.undecided':
@@ -150,19 +161,39 @@ function mattersToConditions({ type }: RunEvent): boolean {
   }
 }
 
-function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
+function admit(state: RunState, event: EventOf<'tool.admitted' | 'tool.held'>): void {
+  const before = state.byCallId.get(event.callId)
+  if (before !== undefined) {
+    // It was held: its place is its own, and only now it may have an effect.
+    before.state = 'admitted'
+    before.admittedAt = event.at
+    state.past.admit(before)
+    if (before.step !== null) startClock(state, visitOf(state, before.step, before.visit), event.at)
+    return
+  }
   const index = event.step === null ? null : positionOf(state, event.step)
   const activation = index === null ? null : activationOf(state, index)
   const ticket: Ticket = {
     callId: event.callId,
     tool: event.tool,
     args: event.args,
+    target: event.target ?? null,
     step: index,
     visit: activation?.visit ?? 1,
     extra: event.extra,
     observed: event.observed,
     admittedAt: event.at,
-    state: 'admitted',
+    approval:
+      event.type === 'tool.held'
+        ? {
+            askedAt: event.at,
+            expiresAt: event.expiresAt,
+            demands: event.demands,
+            votes: [],
+            state: 'waiting',
+          }
+        : null,
+    state: event.type === 'tool.held' ? 'held' : 'admitted',
     settledAt: null,
     settlement: null,
     result: undefined,
@@ -171,7 +202,7 @@ function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
   state.tickets.push(ticket)
   state.byCallId.set(ticket.callId, ticket)
   state.openTickets.add(ticket)
-  state.past.admit(ticket)
+  if (ticket.state !== 'held') state.past.admit(ticket)
   if (ticket.extra) state.extraCalls++
   if (activation === null) return
   activation.tickets.push(ticket)
@@ -182,6 +213,9 @@ function admit(state: RunState, event: EventOf<'tool.admitted'>): void {
   else if (activation.status === 'pending') activation.status = 'in_progress'
   // Where the playbook only observes, a step that is done can be called too: its time is over and done with.
   if (activation.status === 'in_progress') startClock(state, activation, event.at)
+  // Nobody works while people are waited for (G8).
+  if (activation.tickets.filter(isOpen).every(({ state: stands }) => stands === 'held'))
+    stopClock(activation, event.at)
   closeBefore(state, activation.step)
 }
 
@@ -194,7 +228,7 @@ function settle(state: RunState, event: EventOf<'tool.settled'>): void {
   ticket.settlement = ++state.settlements
   ticket.result = event.result
   ticket.error = event.error ?? null
-  state.past.settle(ticket)
+  if (before !== 'held') state.past.settle(ticket)
   if (before !== 'unknown' && event.outcome !== 'not_executed') state.totalToolCalls++
   if (before === 'unknown' && event.outcome === 'not_executed') state.totalToolCalls--
   if (event.outcome !== 'unknown') state.openTickets.delete(ticket)

@@ -17,6 +17,8 @@ function ticketOf(args: JsonObject | null, tool = 'pay'): Ticket {
     visit: 1,
     extra: false,
     observed: null,
+    target: null,
+    approval: null,
     admittedAt: 0,
     state: 'admitted',
     settledAt: null,

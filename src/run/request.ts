@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../shared/json.ts'
+import type { ApprovalState, ApprovalVote, PolicyFact } from './approval.ts'
 import type { RunEnd } from './event.ts'
 import type { Answer, AnswerUsage } from './program/question.ts'
 import type { Outcome } from './ticket.ts'
@@ -36,6 +37,13 @@ export type RunRequest =
   | { readonly type: 'fail'; readonly by: 'host' | 'model'; readonly step: string; readonly error: string }
   | { readonly type: 'retry'; readonly step: string; readonly reason: string | null }
   | { readonly type: 'iterate' }
+  /** What a person says to a held call, and what that comes to by the policies that held it. */
+  | {
+      readonly type: 'vote'
+      readonly callId: string
+      readonly vote: Omit<ApprovalVote, 'at'>
+      readonly comesTo: Exclude<ApprovalState, 'expired'>
+    }
   /** A model's answers to the questions that are open. */
   | {
       readonly type: 'answer'
@@ -57,10 +65,14 @@ export interface Facts {
   readonly now: number
   /** Whether the tool of a call is registered; null where there is no registry. */
   readonly registered?: boolean | null
+  /** What a call acts on, as its tool says; null where it does not. */
+  readonly target?: string | null
   /** What the tool of a call can do at worst; null where nobody says. */
   readonly risk?: 'read' | 'write' | 'irreversible' | null
   /** Why the arguments of a call cannot be read as JSON, if they cannot. */
   readonly malformed?: string | null
+  /** What policies say to a call; absent where none are asked. */
+  readonly policy?: PolicyFact | null
   /** Why something outside the playbook forbids the call, if it does. */
   readonly veto?: string | null
 }

@@ -211,7 +211,7 @@ function readTickets(
     }
     state.tickets.push(ticket)
     state.byCallId.set(ticket.callId, ticket)
-    state.past.admit(ticket)
+    if (ticket.state !== 'held') state.past.admit(ticket)
     if (isOpen(ticket)) state.openTickets.add(ticket)
     if (ticket.extra && ticket.state !== 'not_executed') state.extraCalls++
     const activation = visitOf(state, ticket)

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../shared/json.ts'
+import type { Approval } from './approval.ts'
 import type { DenialCode } from './denial-code.ts'
 
 /** How a call that was let through can end, as far as anyone can say. */
@@ -15,6 +16,8 @@ export interface Ticket {
   readonly callId: string
   readonly tool: string
   readonly args: JsonObject | null
+  /** What it acts on, as its tool says; null where it does not. */
+  readonly target: string | null
   /** The position of the step it belongs to; null for an extra that belongs to none. */
   readonly step: number | null
   readonly visit: number
@@ -22,7 +25,10 @@ export interface Ticket {
   readonly extra: boolean
   /** What the playbook would have denied it for, where it only observes. */
   readonly observed: DenialCode | null
-  readonly admittedAt: number
+  /** When it was let through; of a call that is held, when it was asked for. */
+  admittedAt: number
+  /** The approval it waits for, or was made by; null where none was asked for. */
+  readonly approval: Approval | null
   state: TicketState
   settledAt: number | null
   /** Its place among the settlements of the run; null while none is recorded. */

@@ -13,18 +13,20 @@ export function describeAnswer(
 ): EnforcementResult {
   let denied: EventOf<'tool.denied'> | null = null
   let admitted: EventOf<'tool.admitted'> | null = null
+  let held: EventOf<'tool.held'> | null = null
   for (const event of answer) {
     if (event.type === 'tool.denied') denied = event
     if (event.type === 'tool.admitted') admitted = event
+    if (event.type === 'tool.held') held = event
   }
   const owner =
     admitted === null || admitted.step === null ? null : state.compiled.playbook.getStep(admitted.step)
   const step = owner ?? currentPlaybookStep(state)
   return new EnforcementResult({
     allowed: admitted !== null,
-    code: denied?.code ?? null,
-    message: denied?.message ?? null,
-    callId: admitted?.callId ?? null,
+    code: denied?.code ?? (held === null ? null : 'awaiting_approval'),
+    message: denied?.message ?? held?.message ?? null,
+    callId: admitted?.callId ?? held?.callId ?? null,
     violation: denied === null || !recordViolations ? null : describeViolation(denied),
     hints: denied === null ? (step?.hints ?? []) : hintsAfterDenial(state, denied),
     currentStep: step,

@@ -25,6 +25,8 @@ export function describeOutcome(state: RunState, outcome: CallOutcome, maxBytes:
         type: 'error-text',
         value: `Nobody knows whether the call took effect: ${cut(outcome.error, maxBytes)}. Do not repeat it; a person has to find out.`,
       }
+    case 'held':
+      return describeRefusal(state, 'awaiting_approval', outcome.error)
     case 'denied':
       return describeRefusal(state, outcome.enforcement?.code ?? 'denied', outcome.error)
     case 'not_executed':

@@ -1,3 +1,4 @@
+import type { PolicySetup } from './policy-guard.ts'
 import type { RunEnd, RunEvent } from '../run/event.ts'
 import type { Outcome } from '../run/ticket.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -15,6 +16,8 @@ export interface EnforcerOptions {
   readonly inputs?: Readonly<Record<string, unknown>>
   /** The tools there are; a call of any other is refused. Without it, every name counts as a tool. */
   readonly tools?: ToolRegistry | Iterable<Tool>
+  /** The policies the run stands under, and who is behind it; without it no policy is asked. */
+  readonly policy?: PolicySetup
   /** How many early final answers are sent back before the run ends incomplete. Default 2. */
   readonly finishAttempts?: number
   /** The time in epoch milliseconds. Default the system's. */

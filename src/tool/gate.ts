@@ -21,6 +21,10 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { describeAnswer } from './describe-answer.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
 import type { ProposedCall } from './enforcer-options.ts'
+import type { ApprovalVote } from '../run/approval.ts'
+import { isWaiting } from '../run/decide-approval.ts'
+import type { IdentityKind } from '../policy/policy-request.ts'
+import type { PolicyGuard } from './policy-guard.ts'
 import { readProposal } from './read-proposal.ts'
 import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -34,6 +38,8 @@ export interface GateOptions {
   readonly recordViolations: boolean
   readonly clock: () => number
   readonly sink: EventSink | null
+  /** The policies it stands under; null for none, and then nobody is asked. */
+  readonly policy: PolicyGuard | null
 }
 
 /** Judges what is asked of one run, and keeps its state and its record in step. */
@@ -80,7 +86,7 @@ export class Gate {
   ): EnforcementResult {
     if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken.cause)
     try {
-      const { request, facts } = readProposal(tool, call, tools, readClock(this.#options.clock))
+      const { request, facts } = this.#propose(tool, call, tools)
       const { answer, events } = perform(this.#state, request, facts)
       this.#write(events)
       const broken = this.#broken as { readonly cause: unknown } | null
@@ -93,8 +99,37 @@ export class Gate {
 
   /** Says whether a call would be let through now; reserves and records nothing. */
   wouldAllow(call: ProposedCall): boolean {
-    const { request, facts } = readProposal(call.tool, call, this.tools, readClock(this.#options.clock))
+    const { request, facts } = this.#propose(call.tool, call, this.tools)
     return decide(this.#state, request, facts).some((event) => event.type === 'tool.admitted')
+  }
+
+  /** Takes what a person says to a held call; what that comes to, or why it does not count. Throws `record_failed`. */
+  vote(
+    callId: string,
+    vote: Omit<ApprovalVote, 'at'>,
+  ): { readonly comesTo: string } | { readonly refused: string } {
+    const now = readClock(this.#options.clock)
+    const { policy } = this.#options
+    const ticket = this.#state.byCallId.get(callId)
+    if (ticket === undefined || !isWaiting(ticket)) return { refused: 'it waits for no approval' }
+    if (policy === null) return { refused: 'the policies that hold it are not known here' }
+    const voter = { ...vote, identity: vote.identity as IdentityKind }
+    const why = policy.whyNotBy(ticket, voter)
+    if (why !== null) return { refused: why }
+    const comesTo = policy.comesTo(ticket, voter, now)
+    const { answer } = this.request({ type: 'vote', callId, vote, comesTo })
+    return answer.some(({ type }) => type === 'approval.voted')
+      ? { comesTo }
+      : { refused: 'it came too late' }
+  }
+
+  /** A call as the machine judges it, with what policies say to it. */
+  #propose(tool: string, call: Omit<ProposedCall, 'tool'>, tools: ToolRegistry | null) {
+    const { policy, clock } = this.#options
+    const { request, facts } = readProposal(tool, call, tools, readClock(clock))
+    if (policy === null) return { request, facts }
+    const said = policy.judge(this.#state, request, tools?.get(request.tool) ?? null, facts.now)
+    return { request, facts: { ...facts, policy: said } }
   }
 
   /** Says whether a final answer would be accepted now; records nothing. */
@@ -112,7 +147,7 @@ export class Gate {
     const state = readState(this.#state.compiled, writeState(this.#state))
     return calls.map((call) => {
       if (this.#broken !== null) return refuseUnrecorded(call.tool, this.#broken.cause)
-      const { request, facts } = readProposal(call.tool, call, this.tools, readClock(this.#options.clock))
+      const { request, facts } = this.#propose(call.tool, call, this.tools)
       const result = describeAnswer(state, perform(state, request, facts).answer, this.recordViolations)
       const { callId } = result
       if (callId !== null) {

@@ -25,6 +25,7 @@ import type {
   StepSummary,
 } from './enforcer-options.ts'
 import { Gate, type GateOptions } from './gate.ts'
+import { PolicyGuard } from './policy-guard.ts'
 import { matchTools } from './match-tools.ts'
 import type { PlaybookPlan } from './playbook-plan.ts'
 import { type CallOutcome, type CallToRun, riskOf, runCall } from './run-call.ts'
@@ -363,5 +364,6 @@ function gateOptions(options: EnforcerOptions, tools: ToolRegistry | null): Gate
     recordViolations: options.recordViolations ?? true,
     clock: options.clock ?? steadyTime,
     sink: options.onEvents ?? null,
+    policy: options.policy === undefined ? null : new PolicyGuard(options.policy),
   }
 }

@@ -2,6 +2,7 @@ import type { Facts, RunRequest } from '../run/request.ts'
 import { isJsonObject, type JsonObject } from '../shared/json.ts'
 import { toJson } from '../shared/to-json.ts'
 import type { ProposedCall } from './enforcer-options.ts'
+import { targetOf } from './target-of.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
 /** Reads a call from outside: its arguments copied, and what is wrong with them as a fact, never as a throw (G1). */
@@ -27,6 +28,7 @@ export function readProposal(
       now,
       registered: tools === null ? null : registered !== null,
       risk: registered?.risk ?? null,
+      target: registered === null ? null : targetOf(registered, args),
       veto: call.veto ?? null,
       malformed: malformed ?? (problems.length === 0 ? null : problems.join('; ')),
     },

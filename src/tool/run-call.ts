@@ -48,6 +48,8 @@ export type CallOutcome = {
   | { readonly status: 'succeeded'; readonly result: Json | undefined }
   | { readonly status: 'failed' | 'unknown'; readonly error: string }
   | { readonly status: 'denied'; readonly error: string }
+  /** It waits for people to approve it; it is made by asking for it again, under its id. */
+  | { readonly status: 'held'; readonly error: string }
   | { readonly status: 'not_executed'; readonly error: string }
 )
 
@@ -83,8 +85,10 @@ export async function runCall(gate: Gate, queue: CallQueue, call: CallToRun): Pr
 async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Promise<CallOutcome> {
   const { tool } = call
   const enforcement = gate.judge(tool, proposed)
-  if (!enforcement.allowed)
-    return { tool, enforcement, status: 'denied', error: enforcement.message ?? 'denied' }
+  if (!enforcement.allowed) {
+    const status = enforcement.code === 'awaiting_approval' ? 'held' : 'denied'
+    return { tool, enforcement, status, error: enforcement.message ?? 'denied' }
+  }
   const callId = enforcement.callId!
   const registered = gate.tools?.get(tool) ?? null
   const work = call.execute ?? registered?.execute

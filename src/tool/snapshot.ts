@@ -59,22 +59,44 @@ const currentActivation = activation.refine(
   ({ phase, status }) => statusesIn[phase].includes(status),
   'a step cannot have this status in this phase',
 )
+const approval = z.strictObject({
+  askedAt: time,
+  expiresAt: time,
+  demands: z.array(jsonObject),
+  votes: z.array(
+    z.strictObject({
+      person: z.string(),
+      identity: z.string(),
+      roles: z.array(z.string()),
+      at: time,
+      answer: z.enum(['approve', 'deny']),
+      reason: z.string().nullable(),
+    }),
+  ),
+  state: z.enum(['waiting', 'granted', 'denied', 'expired']),
+})
 const ticket = z
   .strictObject({
     callId: z.string(),
     tool: z.string(),
     args: jsonObject.nullable(),
+    target: z.string().nullable().default(null),
     step: z.string().nullable(),
     visit: z.int().min(1),
     extra: z.boolean(),
     observed: code.nullable(),
     admittedAt: time,
+    approval: approval.nullable().default(null),
     state: z.enum(['held', 'admitted', 'executing', 'succeeded', 'failed', 'unknown', 'not_executed']),
     settledAt: time.nullable(),
     settlement: z.int().min(1).nullable(),
     result: json.optional(),
     error: z.string().nullable(),
   })
+  .refine(
+    (each) => each.state !== 'held' || each.approval !== null,
+    'a held ticket has the approval it waits for',
+  )
   .refine(
     (each) => (each.settlement === null) === ['held', 'admitted', 'executing'].includes(each.state),
     'a settled ticket has its place among the settlements, an open one has none',
@@ -120,8 +142,13 @@ const snapshotSchema = z.strictObject({
   }),
 })
 
-/** Puts a run down. */
+/** Puts a run down. Throws `not_available` for a program, which is taken up from its record. */
 export function takeSnapshot(state: RunState, recordViolations: boolean): EnforcerSnapshot {
+  if (state.program !== null) {
+    throw new LockstepError('not_available', 'A program cannot be put into a snapshot.', {
+      hint: 'Keep its journal: a program is taken up from its record.',
+    })
+  }
   const { id, version } = state.compiled.playbook
   return {
     format: 'lockstep.snapshot',

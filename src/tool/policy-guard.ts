@@ -1,0 +1,149 @@
+/**
+ * Asks the policies about a call, on behalf of one run.
+ *
+ * Owns: what policies are told of a run. What they say enters the run machine as a fact, and is recorded with the decision.
+ *
+ * Invariants
+ * Y1  The final tool and arguments are judged, right before the call, and again when an approved one is made (G14, G15).
+ * Y2  What is not known is told as not known, so that whatever asks for it denies.
+ */
+import type { PolicyFact } from '../run/approval.ts'
+import { findOwner } from '../run/find-owner.ts'
+import type { RunState } from '../run/state.ts'
+import { isOpen, type Ticket } from '../run/ticket.ts'
+import { CallHistory, type PastCall } from '../policy/call-history.ts'
+import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import { decide } from '../policy/decide.ts'
+import type { ApprovalDemand } from '../policy/decision.ts'
+import { judgeApproval, type Vote, whyNoVote } from '../policy/judge-approval.ts'
+import type { Counter, PolicyFacts, PolicyMode, Principal, Spent } from '../policy/policy-request.ts'
+import { matchesName } from '../playbook/match-name.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { targetOf } from './target-of.ts'
+import type { Tool } from './tool.ts'
+
+/** Under which policies a run stands, and who is behind it. */
+export interface PolicySetup {
+  readonly policies: readonly CompiledPolicy[]
+  readonly principal: Principal
+  /** The persons who asked for the run, who cannot approve its calls; the principal is always one of them. */
+  readonly requesters?: readonly string[]
+  readonly mode?: PolicyMode
+  readonly context?: JsonObject
+  /** Why the glass is broken; null where nobody does. */
+  readonly breakGlass?: string | null
+  /** What the run has spent, and what was spent today; without it a budget denies. */
+  readonly spent?: () => { readonly run: Spent; readonly day: Spent } | null
+}
+
+/** The policies that a run stands under. */
+export class PolicyGuard {
+  readonly #setup: PolicySetup
+
+  constructor(setup: PolicySetup) {
+    this.#setup = setup
+  }
+
+  /** What policies say to a call, as the run machine takes it. Never throws. */
+  judge(
+    state: RunState,
+    call: { readonly tool: string; readonly args: JsonObject | null },
+    tool: Tool | null,
+    now: number,
+  ): PolicyFact {
+    const { tool: name, args } = call
+    const target = tool === null ? null : targetOf(tool, args)
+    const request = { tool: name, args, step: stepOf(state, name), risk: tool?.risk ?? null, target }
+    const facts = this.#facts(state, request, now)
+    const decision = decide(this.#setup.policies, request, facts)
+    const { past: _, ...recorded } = facts
+    return {
+      verdict: decision.verdict,
+      code: decision.code,
+      reason: decision.reason,
+      demands: decision.approval as readonly JsonObject[],
+      expiresAfterSeconds: Math.min(...decision.approval.map((demand) => demand.expiresAfterSeconds)),
+      record: { decision, request, facts: recorded } as unknown as JsonObject,
+    }
+  }
+
+  /** What a vote on a held call comes to, with those before it. */
+  comesTo(ticket: Ticket, vote: Omit<Vote, 'at'>, now: number): 'waiting' | 'granted' | 'denied' {
+    const approval = ticket.approval!
+    const votes = [...approval.votes, { ...vote, at: now }] as readonly Vote[]
+    const demands = approval.demands as unknown as readonly ApprovalDemand[]
+    const { state } = judgeApproval(
+      demands,
+      votes,
+      { askedAt: approval.askedAt, requesters: this.#requesters },
+      now,
+    )
+    return state === 'granted' || state === 'denied' ? state : 'waiting'
+  }
+
+  /** Why what somebody says does not count for a held call; null if it does for some of what it takes. */
+  whyNotBy(ticket: Ticket, voter: Pick<Vote, 'person' | 'identity' | 'roles'>): string | null {
+    const demands = ticket.approval!.demands as unknown as readonly ApprovalDemand[]
+    const reasons = demands.map((demand) => whyNoVote(demand, voter, this.#requesters))
+    return reasons.includes(null) ? null : (reasons[0] ?? 'nobody knows what it takes')
+  }
+
+  get #requesters(): readonly string[] {
+    return [this.#setup.principal.id, ...(this.#setup.requesters ?? [])]
+  }
+
+  #facts(state: RunState, request: { readonly target: string | null }, now: number): PolicyFacts {
+    const { policies, principal, mode = 'execute', context = {}, breakGlass = null, spent } = this.#setup
+    const asks = policies.some(({ questions }) => questions.size > 0)
+    return {
+      now,
+      principal,
+      mode,
+      inputs: state.inputs,
+      context,
+      past: asks ? new CallHistory(state.tickets.filter(isMade).map(pastCall), policies) : null,
+      counters: Object.fromEntries(
+        policies.flatMap((policy) => this.#count(policy, state, request.target, now)),
+      ),
+      spent: spent?.() ?? null,
+      breakGlass,
+    }
+  }
+
+  /** What a run can count by itself: its own calls. A limit over other runs finds no counter, and denies (Y2). */
+  #count(policy: CompiledPolicy, state: RunState, target: string | null, now: number): [string, Counter][] {
+    return policy.counters.flatMap(({ key, tools, seconds, scope }): [string, Counter][] => {
+      if (scope !== 'run') return []
+      const since = seconds === null ? -Infinity : now - seconds * 1000
+      const made = state.tickets.filter(
+        (ticket) =>
+          isMade(ticket) &&
+          ticket.state !== 'failed' &&
+          ticket.admittedAt >= since &&
+          (tools === null || tools.some((glob) => matchesName(glob, ticket.tool))),
+      )
+      const targets = new Set(made.map((ticket) => ticket.target))
+      return [[key, { calls: made.length, targets: targets.size, seen: targets.has(target) }]]
+    })
+  }
+}
+
+/** Whether a call had, or may have had, an effect. */
+function isMade({ state }: Ticket): boolean {
+  return state !== 'held' && state !== 'not_executed'
+}
+
+function pastCall(ticket: Ticket): PastCall {
+  const { tool, args, state, result } = ticket
+  const outcome = isOpen(ticket)
+    ? state === 'unknown'
+      ? 'unknown'
+      : 'open'
+    : (state as 'succeeded' | 'failed')
+  return { tool, args, outcome, result }
+}
+
+function stepOf(state: RunState, tool: string): string | null {
+  const owner = findOwner(state, tool)
+  return typeof owner === 'string' ? null : (owner.step?.id ?? null)
+}
