@@ -5,6 +5,7 @@ import type { Row } from './measure.ts'
 const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise<Row[]> }>>> = {
   agent: () => import('./agent.ts'),
   enforcer: () => import('./enforcer.ts'),
+  journal: () => import('./journal.ts'),
   mcp: () => import('./mcp.ts'),
   policy: () => import('./policy.ts'),
 }

@@ -12,6 +12,7 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   generateKeyPairSync,
   hash,
   randomBytes,
@@ -28,7 +29,7 @@ export interface KeyGeneration {
   /** PEM. */
   readonly publicKey: string
   /** Encrypts the keys of runs. */
-  readonly wrap: Buffer
+  readonly wrap: KeyObject
   /** The HMAC-SHA-256 of a link's hash. */
   mac(text: string): string
   /** The Ed25519 signature in hexadecimal. */
@@ -98,7 +99,7 @@ function readGeneration(path: string): KeyGeneration {
   try {
     const stored = JSON.parse(readFileSync(path, 'utf8')) as StoredGeneration
     const macKey = bytes(stored.mac)
-    const wrap = bytes(stored.wrap)
+    const wrap = createSecretKey(bytes(stored.wrap))
     const privateKey = createPrivateKey(stored.sign)
     const publicKey = createPublicKey(privateKey)
     return {

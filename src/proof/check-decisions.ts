@@ -9,7 +9,7 @@
  * R2  What follows by itself and is not recorded is as wrong as what is recorded and does not follow.
  * R3  A fact that the record does not hold is taken on its word, and listed.
  */
-import { compilePlaybook } from '../playbook/compile-playbook.ts'
+import { compilePlaybook, type CompiledPlaybook } from '../playbook/compile-playbook.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
 import { decide } from '../run/decide.ts'
 import type { RunEvent } from '../run/event.ts'
@@ -52,13 +52,38 @@ const machineTypes: ReadonlySet<string> = new Set<RunEvent['type']>([
 /** What agents, gateways and approvers add to a record decides nothing, and is not read. */
 const shellTypes = /^(?:agent|model|gateway|approval|mcp)\.|^tool\.returned$/
 
+/** The playbooks of an export by their digest, compiled once for all runs; null for one that is not what its digest says. */
+export class PlaybookShelf {
+  readonly #documents: Readonly<Record<string, Json>>
+  readonly #compiled = new Map<string, CompiledPlaybook | null>()
+
+  constructor(documents: Readonly<Record<string, Json>>) {
+    this.#documents = documents
+  }
+
+  has(digest: string): boolean {
+    return Object.hasOwn(this.#documents, digest)
+  }
+
+  find(digest: string): CompiledPlaybook | null {
+    let found = this.#compiled.get(digest)
+    if (found === undefined) {
+      const { playbook } = parsePlaybook(JSON.stringify(this.#documents[digest]), { format: 'json' })
+      const compiled = playbook === null ? null : compilePlaybook(playbook)
+      found = compiled?.digest === digest ? compiled : null
+      this.#compiled.set(digest, found)
+    }
+    return found
+  }
+}
+
 /** Works every decision of a run out again from its playbook. */
 export function checkDecisions(
   chain: string,
   entries: readonly ReadEntry[],
-  documents: Readonly<Record<string, Json>>,
+  playbooks: PlaybookShelf,
 ): DecisionReport {
-  const check = new DecisionCheck(chain, documents)
+  const check = new DecisionCheck(chain, playbooks)
   try {
     check.read(entries)
     check.run()
@@ -74,15 +99,15 @@ class DecisionCheck implements DecisionReport {
   recomputed = 0
   status: string | null = null
   readonly #chain: string
-  readonly #documents: Readonly<Record<string, Json>>
+  readonly #playbooks: PlaybookShelf
   readonly #events: RunEvent[] = []
   /** Where each event stands in the chain. */
   readonly #seqs: number[] = []
   #at = 0
 
-  constructor(chain: string, documents: Readonly<Record<string, Json>>) {
+  constructor(chain: string, playbooks: PlaybookShelf) {
     this.#chain = chain
-    this.#documents = documents
+    this.#playbooks = playbooks
   }
 
   /** Takes the machine's events out of the entries, up to the first that is withheld. */
@@ -136,17 +161,14 @@ class DecisionCheck implements DecisionReport {
     return this.#take(events) ? state : null
   }
 
-  #compile(digest: string): ReturnType<typeof compilePlaybook> | null {
-    const document = Object.hasOwn(this.#documents, digest) ? this.#documents[digest]! : null
-    if (document === null) {
+  #compile(digest: string): CompiledPlaybook | null {
+    if (!this.#playbooks.has(digest)) {
       this.giveUp(`the playbook ${digest} is not in the export`)
       return null
     }
-    const { playbook } = parsePlaybook(JSON.stringify(document), { format: 'json' })
-    const compiled = playbook === null ? null : compilePlaybook(playbook)
-    if (compiled?.digest === digest) return compiled
-    this.#forged(`the playbook in the export is not the one the run names: ${digest}`)
-    return null
+    const compiled = this.#playbooks.find(digest)
+    if (compiled === null) this.#forged(`the playbook in the export is not the one the run names: ${digest}`)
+    return compiled
   }
 
   /** Carries out the request behind the next event, and compares all that follows. */

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import type { KeyRing } from '../chain-keys.ts'
@@ -12,7 +13,7 @@ export interface Head {
   /** The number of the run in its tenant; 0 for the tenant's own chain. */
   readonly number: number
   /** Null once the payloads were erased. */
-  key: Buffer | null
+  key: KeyObject | null
   seq: number
   hash: string | null
   closed: boolean
@@ -83,9 +84,9 @@ export class ChainHeads {
 
   /** Makes a chain with a key of its own. */
   create(name: string, tenant: string, number: number): Head {
-    const key = createDataKey()
+    const { key, bytes } = createDataKey()
     const { current } = this.#keys
-    const wrapped = encrypt(current.wrap, key, `key of ${name}`)
+    const wrapped = encrypt(current.wrap, bytes, `key of ${name}`)
     const { lastInsertRowid } = this.#create.run(name, tenant, number, current.id, wrapped)
     const head = { id: Number(lastInsertRowid), name, tenant, number, key, seq: 0, hash: null, closed: false }
     this.#known.set(name, head)
@@ -101,12 +102,12 @@ export class ChainHeads {
   }
 
   /** The key of a chain's payloads; null where it was erased. Throws `journal_unreadable` if the server's key is not here. */
-  unwrap(name: string, by: string | null, wrapped: Uint8Array | null): Buffer | null {
+  unwrap(name: string, by: string | null, wrapped: Uint8Array | null): KeyObject | null {
     if (by === null || wrapped === null) return null
     const generation = this.#keys.all.get(by)
     try {
       if (generation === undefined) throw new Error(`there is no key ${by}`)
-      return decrypt(generation.wrap, wrapped, `key of ${name}`)
+      return createSecretKey(decrypt(generation.wrap, wrapped, `key of ${name}`))
     } catch (cause) {
       throw new LockstepError(
         'journal_unreadable',

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, type KeyObject } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { canonicalJson } from '../../shared/canonical-json.ts'
 import type { JsonObject } from '../../shared/json.ts'
@@ -91,7 +91,7 @@ export class ChainReader {
     })
   }
 
-  #readPayloads(name: string, id: number, key: Buffer): Map<number, Payload> {
+  #readPayloads(name: string, id: number, key: KeyObject): Map<number, Payload> {
     const payloads = new Map<number, Payload>()
     for (const row of this.#payloads.all(id)) {
       const first = Number(row['seq'])
@@ -105,7 +105,7 @@ export class ChainReader {
 }
 
 /** Whatever lies there and cannot be opened counts as gone: the entry's own check says so. */
-function open(key: Buffer, body: Uint8Array, name: string, seq: number): readonly unknown[] {
+function open(key: KeyObject, body: Uint8Array, name: string, seq: number): readonly unknown[] {
   try {
     return JSON.parse(decrypt(key, body, payloadPlace(name, seq)).toString('utf8')) as readonly unknown[]
   } catch {

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { canonicalJson } from '../../shared/canonical-json.ts'
 import { invariant, LockstepError } from '../../shared/lockstep-error.ts'
@@ -7,7 +7,7 @@ import { checkpointText, type ChainHead, type Checkpoint } from '../chain-checkp
 import type { KeyRing } from '../chain-keys.ts'
 import type { Authorship, JournalFact } from '../journal.ts'
 import type { ChainHeads, Head } from './chain-head.ts'
-import { encrypt } from './payload-cipher.ts'
+import { encrypt, takeRandom } from './payload-cipher.ts'
 
 /** Extends chains inside a transaction of its caller. */
 export class ChainWriter {
@@ -65,7 +65,7 @@ export class ChainWriter {
     if (facts.length === 0) return
     invariant(head.key !== null, 'a chain is extended only while it has a key')
     const { id: keyId, mac } = this.#keys.current
-    const salts = randomBytes(16 * facts.length).toString('hex')
+    const salts = takeRandom(16 * facts.length).toString('hex')
     let body = ''
     let firstPosition: number | bigint = 0
     for (const [index, { type, at, data }] of facts.entries()) {
