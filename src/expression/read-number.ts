@@ -41,7 +41,8 @@ function adviceOn(written: string): string {
 
 /** A literal survives when the shortest text of its double has the same digits. */
 function survives(text: string, value: number): boolean {
-  return Number.isFinite(value) && digitsOf(text) === digitsOf(String(value))
+  const shortest = String(value)
+  return text === shortest || (Number.isFinite(value) && digitsOf(text) === digitsOf(shortest))
 }
 
 function digitsOf(text: string): string {

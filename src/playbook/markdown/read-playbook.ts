@@ -5,7 +5,7 @@ import { readNote } from './notes.ts'
 import type { PlaybookDraft } from './program-draft.ts'
 import { readSteps } from './read-steps.ts'
 import type { StepContext } from './step-context.ts'
-import { readTrigger } from './triggers.ts'
+import { plainTrigger, readTrigger } from './triggers.ts'
 
 /** Reads one playbook: its steps, triggers and notes. */
 export function buildProcedure(draft: PlaybookDraft, id: string, context: StepContext): Procedure {
@@ -59,7 +59,9 @@ export function buildHostProcedure(declared: HostFunction, id: string): Procedur
       source: declared.description.replaceAll('{', '{{').replaceAll('}', '}}').slice(0, 10_000),
       calls: [],
     },
-    triggers: declared.triggers.map((text) => ({ text, line: declared.line, kind: 'message' })),
+    triggers: declared.triggers.map(
+      (text) => plainTrigger(text, declared.line) ?? { text, line: declared.line, kind: 'message' },
+    ),
     steps: [],
     notes: [],
     tools: [],

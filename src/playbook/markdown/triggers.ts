@@ -28,14 +28,20 @@ export function readTrigger(place: MarkdownText, context: StepContext): Trigger 
     place,
     children: [],
   }
+  const plain = plainTrigger(text, line)
+  if (plain !== null) return plain
   const base = { text, line }
-  if (beginForm.test(text)) return { ...base, kind: 'begin' }
-  if (endForm.test(text)) return { ...base, kind: 'end' }
-  const seconds = secondsIn(text, timeForm)
-  if (seconds !== null) return { ...base, kind: 'time', seconds }
   return (
     flowTrigger(bullet, base, context) ?? stateTrigger(bullet, base, context) ?? { ...base, kind: 'message' }
   )
+}
+
+/** A trigger of time alone: the beginning, the end, or a while after; null for every other. */
+export function plainTrigger(text: string, line: number): Trigger | null {
+  if (beginForm.test(text)) return { text, line, kind: 'begin' }
+  if (endForm.test(text)) return { text, line, kind: 'end' }
+  const seconds = secondsIn(text, timeForm)
+  return seconds === null ? null : { text, line, kind: 'time', seconds }
 }
 
 function flowTrigger(
