@@ -122,11 +122,11 @@ function maskServer(server: PassingServer, vault: SecretVault): PassingServer {
   return {
     ...server,
     async ask(method, params, signal) {
-      try {
-        return vault.maskJson(await server.ask(method, params, signal)) as JsonObject
-      } catch (error) {
+      const answer = await server.ask(method, params, signal).catch((error: unknown) => {
+        // Without its cause, which may hold a secret.
         throw new Error(vault.maskText(messageOf(error)))
-      }
+      })
+      return vault.maskJson(answer) as JsonObject
     },
   }
 }

@@ -30,6 +30,8 @@ import { describePosition } from './position.ts'
 const reserved = 'io.modelcontextprotocol/'
 /** How much a client is shown of the result of a tool that does not say so itself. */
 const maxResultBytes = 65_536
+/** The same for the answer of a server, which may hold pictures. */
+const maxAnswerBytes = 1_048_576
 
 /** What a run is made from. */
 export interface GatewayRunSetup {
@@ -82,6 +84,11 @@ export class GatewayRun {
     await this.#record.write([{ type: 'gateway.opened', at: Date.now(), ...fact }])
   }
 
+  /** Writes down what a client asks a server for besides calls; if it cannot be written, it must not be asked. */
+  async note(fact: JsonObject): Promise<void> {
+    await this.#record.write([{ type: 'gateway.passed', at: Date.now(), ...fact }])
+  }
+
   /** Waits until no call is in flight and everything is written down. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#inFlight)
@@ -132,13 +139,18 @@ export class GatewayRun {
       signal,
       ...(veto === null ? {} : { veto }),
     })
-    const answer = this.#tools.takeAnswer(`${this.run}/${callId}`)
-    if (outcome.status === 'succeeded') {
-      return answer === null
-        ? this.#done(this.#content(outcome.result, name))
-        : this.#done(answer.content, answer)
-    }
-    return this.#explain(outcome)
+    const answer = this.#tools.takeAnswer(name, `${this.run}/${callId}`)
+    if (outcome.status !== 'succeeded') return this.#explain(outcome)
+    if (answer === null) return this.#done(this.#content(outcome.result, name, maxResultBytes))
+    const most = this.#tools.bound.get(name)?.tool.maxResultBytes ?? maxAnswerBytes
+    const { content, structuredContent } = answer
+    const size = Buffer.byteLength(JSON.stringify([content, structuredContent ?? null]))
+    if (size <= most) return this.#done(content, answer)
+    if (structuredContent === undefined)
+      return this.#done(this.#content(outcome.result, name, maxAnswerBytes))
+    // Cut data is no data; and a client that was promised some takes nothing else for a success.
+    const message = `The call succeeded, but its result has ${size} bytes, more than the ${most} that may pass. Do not repeat it.`
+    return this.#error({ executed: true, outcome: 'succeeded', message })
   }
 
   /** Hands in the final answer (G9). */
@@ -196,8 +208,8 @@ export class GatewayRun {
     }
   }
 
-  #content(result: Json | undefined, name: string): CallToolResult['content'] {
-    const most = this.#tools.bound.get(name)?.tool.maxResultBytes ?? maxResultBytes
+  #content(result: Json | undefined, name: string, otherwise: number): CallToolResult['content'] {
+    const most = this.#tools.bound.get(name)?.tool.maxResultBytes ?? otherwise
     const { value } = describeResult(result ?? null, most)
     return [text(typeof value === 'string' ? value : JSON.stringify(value))]
   }

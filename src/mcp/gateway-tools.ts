@@ -1,12 +1,14 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server'
 import type { Playbook } from '../playbook/playbook.ts'
-import type { JsonObject } from '../shared/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import { controlTools } from '../tool/control-tool.ts'
 import { matchTools } from '../tool/match-tools.ts'
 import type { ToolRegistry } from '../tool/tool-registry.ts'
 import type { Tool } from '../tool/tool.ts'
 import { bindTools, type BoundTool, type BoundTools } from './bind-tools.ts'
 import type { DefinitionLock } from './definition-lock.ts'
+import { Passage, type PassingServer } from './passage.ts'
+import { renameResources } from './passed-name.ts'
 
 /** The tools behind a gateway, however they are reached. */
 export interface Upstream {
@@ -20,6 +22,8 @@ export interface Upstream {
   definition(full: string): JsonObject | null
   /** The answer to a call as the server gave it, once, by its idempotency key; null if there is none. */
   takeAnswer(key: string): CallToolResult | null
+  /** The servers of which more passes than tools. */
+  readonly passing?: readonly PassingServer[]
 }
 
 const runArgument = 'lockstep_run'
@@ -28,6 +32,8 @@ const runArgument = 'lockstep_run'
 export class GatewayTools {
   readonly playbook: Playbook
   readonly bound: BoundTools
+  /** What passes besides tools. */
+  readonly passage: Passage
   readonly #upstream: Upstream
   readonly #lock: DefinitionLock | null
   readonly #observe: boolean
@@ -38,6 +44,7 @@ export class GatewayTools {
     this.#upstream = upstream
     this.#lock = lock
     this.#observe = observe
+    this.passage = new Passage(upstream.passing ?? [])
     this.bound = bindTools(playbook, upstream.tools, upstream.own?.({}))
     matchTools(playbook, this.bound.registry)
   }
@@ -55,8 +62,13 @@ export class GatewayTools {
     return this.#lock.refusal(bound.full, this.#upstream.definition(bound.full))
   }
 
-  takeAnswer(key: string): CallToolResult | null {
-    return this.#upstream.takeAnswer(key)
+  /** The answer of a server to a call of this tool, with links to resources that lead through the gateway where resources pass. */
+  takeAnswer(name: string, key: string): CallToolResult | null {
+    const answer = this.#upstream.takeAnswer(key)
+    const server = this.bound.get(name)?.server ?? null
+    if (answer === null || server === null || !this.passage.passesResources(server)) return answer
+    const content = answer.content.map((part) => renameResources(part as unknown as Json, server))
+    return { ...answer, content: content as unknown as CallToolResult['content'] }
   }
 
   /** The tools that are not what was reviewed, with the reason. */

@@ -123,3 +123,73 @@ test('R1, R4: a run is taken up only under its own playbook, and as it was begun
     'was enforced when it was begun',
   )
 })
+
+test('an answer that is too long is cut with a note; data is not cut, and the client is told that the call succeeded', async () => {
+  const answers = {
+    a: { content: [{ type: 'text' as const, text: 'x'.repeat(2_000_000) }] },
+    b: { content: [], structuredContent: { long: 'x'.repeat(2_000_000) } },
+  }
+  let next: keyof typeof answers = 'a'
+  const long: Upstream = {
+    ...upstream,
+    tools: (['a', 'b'] as const).map((name) =>
+      tool({
+        name: `s/${name}`,
+        description: name,
+        execute: () => {
+          next = name
+          return 'x'.repeat(2_000_000)
+        },
+      }),
+    ),
+    takeAnswer: () => answers[next],
+  }
+  const client = await connect(definePlaybook({ id: 'p', name: 'P', steps }), { upstream: long })
+  const cut = await client.callTool({ name: 'a', arguments: {} })
+  expect(cut.isError).not.toBe(true)
+  expect(JSON.stringify(cut).length).toBeLessThan(1_100_000)
+  expect(JSON.stringify(cut)).toContain('[cut: this has 2000000 bytes, of which you see 1048576]')
+  const refused = await client.callTool({ name: 'b', arguments: {} })
+  expect(refused).toMatchObject({
+    isError: true,
+    structuredContent: { executed: true, outcome: 'succeeded' },
+  })
+  expect(JSON.stringify(refused).length).toBeLessThan(2000)
+  expect(await plan(client)).toMatchObject({ progress: 1 })
+})
+
+test('P2: the procedure keeps its name, whatever prompts a server has', async () => {
+  const passing = [
+    {
+      name: 's',
+      passes: ['prompts' as const],
+      ask: async () => ({ prompts: [{ name: 'p' }, { name: 'q' }], messages: [] }),
+    },
+  ]
+  const playbook = definePlaybook({ id: 's/p', name: 'P', steps })
+  const client = await connect(playbook, { upstream: { ...upstream, passing } })
+  expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['s/p', 's/q'])
+  expect(JSON.stringify(await client.getPrompt({ name: 's/p' }))).toContain('First.')
+})
+
+test('P1: what cannot be recorded is not asked for', async () => {
+  const journal = new MemoryJournal()
+  const asked: unknown[] = []
+  const passing = [
+    {
+      name: 's',
+      passes: ['resources' as const],
+      ask: async (...given: unknown[]) => {
+        asked.push(given[0])
+        return { contents: [{ uri: 'x', text: 'read' }] }
+      },
+    },
+  ]
+  const playbook = definePlaybook({ id: 'p', name: 'P', steps })
+  const client = await connect(playbook, { journal, upstream: { ...upstream, passing } })
+  const uri = 'lockstep://server/s/x'
+  expect((await client.readResource({ uri })).contents).toEqual([{ uri, text: 'read' }])
+  await journal.close()
+  await expect(client.readResource({ uri })).rejects.toThrow()
+  expect(asked).toEqual(['resources/read'])
+})

@@ -6,7 +6,7 @@
  *
  * Invariants
  * M1  The list of tools is the same from the first answer to the last; what is legal now travels with every answer.
- * M2  Nothing of a server passes but its tools: no resources, prompts, sampling or elicitation.
+ * M2  Nothing of a server passes but its tools, and the resources and prompts that are configured to: no sampling, elicitation or roots.
  * M3  Whose run a call is follows from who the transport says the caller is, and the handle the call carries; never from one alone.
  */
 import {
@@ -22,10 +22,12 @@ import { compilePlaybook } from '../playbook/compile-playbook.ts'
 import { createState, semantics } from '../run/state.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { messageOf } from '../shared/message-of.ts'
 import { toJson } from '../shared/to-json.ts'
 import { outline } from '../tool/briefing.ts'
 import type { GatewayRun } from './gateway-run.ts'
 import { takeRun, type GatewayTools } from './gateway-tools.ts'
+import type { Listing, Passing } from './passage.ts'
 import { describePlanResource } from './position.ts'
 import type { RunStore } from './run-store.ts'
 
@@ -41,11 +43,15 @@ export interface GatewayOptions {
   /** Gives the one run of this process, begun when it is first asked for; null where every call names its run. */
   readonly only: (() => Promise<GatewayRun>) | null
   readonly version: string
+  /** Hears what a person should know, one sentence each. */
+  readonly onNotice: (text: string) => void
 }
 
 const scheme = 'lockstep://'
 /** The list never changes while the gateway runs, and it restarts with another playbook. */
 const listTtlMs = 5 * 60_000
+/** How much of an address or a name is written down. */
+const maxSubject = 2000
 
 /** Answers MCP clients for one playbook. */
 export class Gateway {
@@ -59,12 +65,17 @@ export class Gateway {
   createServer(): Server {
     const { tools, only, observe, version } = this.#options
     const { playbook } = tools
+    const { passage } = tools
     const cacheHint = { ttlMs: listTtlMs, cacheScope: 'private' } as const
     const server = new Server(
       { name: 'lockstep', title: `Lockstep: ${playbook.name}`, version },
       {
         capabilities: { tools: {}, resources: {}, prompts: {} },
-        cacheHints: { 'tools/list': cacheHint, 'prompts/list': cacheHint },
+        // What servers list besides tools may change at any time.
+        cacheHints: {
+          'tools/list': cacheHint,
+          ...(passage.passes('prompts') ? {} : { 'prompts/list': cacheHint }),
+        },
         // Whoever only observes does not tell the agent how to behave.
         ...(observe ? {} : { instructions: this.#procedure() }),
         jsonSchemaValidator: { getValidator: () => refuseAll },
@@ -75,11 +86,21 @@ export class Gateway {
     server.setRequestHandler('tools/call', async ({ params }, context) =>
       this.#call(params.name, params.arguments ?? {}, context),
     )
-    server.setRequestHandler('prompts/list', () => ({
-      prompts: [{ name: playbook.id, title: playbook.name, description: `The procedure "${playbook.name}"` }],
-    }))
-    server.setRequestHandler('prompts/get', ({ params }) => {
+    server.setRequestHandler('prompts/list', async (_, { mcpReq }) => {
+      const { items, unavailable } = await told(passage.prompts(mcpReq.signal))
+      const description = `The procedure "${playbook.name}"`
+      return {
+        prompts: [
+          { name: playbook.id, title: playbook.name, description },
+          ...items.filter(({ name }) => name !== playbook.id),
+        ],
+        ...missing(unavailable),
+      }
+    })
+    server.setRequestHandler('prompts/get', async ({ params }, context) => {
       if (params.name !== playbook.id) {
+        const passing = passage.prompt(params.name, params.arguments ?? {})
+        if (passing !== null) return await this.#pass(passing, context)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt '${params.name}'.`)
       }
       return {
@@ -88,15 +109,19 @@ export class Gateway {
       }
     })
     const names = ['plan', ...(observe ? ['observation'] : [])]
-    server.setRequestHandler('resources/list', () => ({
-      resources: only === null ? [] : names.map((name) => ({ ...resource(name), uri: `${scheme}${name}` })),
-    }))
-    server.setRequestHandler('resources/templates/list', () => ({
-      resourceTemplates:
+    server.setRequestHandler('resources/list', async (_, { mcpReq }) => {
+      const { items, unavailable } = await told(passage.resources(mcpReq.signal))
+      const own = only === null ? [] : names.map((name) => ({ ...resource(name), uri: `${scheme}${name}` }))
+      return { resources: [...own, ...items], ...missing(unavailable) }
+    })
+    server.setRequestHandler('resources/templates/list', async (_, { mcpReq }) => {
+      const { items, unavailable } = await told(passage.templates(mcpReq.signal))
+      const own =
         only === null
           ? names.map((name) => ({ ...resource(name), uriTemplate: `${scheme}${name}/{run}` }))
-          : [],
-    }))
+          : []
+      return { resourceTemplates: [...own, ...items], ...missing(unavailable) }
+    })
     server.setRequestHandler('resources/read', async ({ params }, context) => this.#read(params.uri, context))
     return server
   }
@@ -119,7 +144,7 @@ export class Gateway {
       const found = await runs.find(run, caller(context))
       if (found !== null) return await found.call(tool, rest, signal)
     } catch (error) {
-      return refuse(explain(error))
+      return refuse(messageOf(error))
     }
     return refuse('There is no such run of yours. Call start_run to begin one.')
   }
@@ -133,12 +158,14 @@ export class Gateway {
         _meta: { 'lockstep/procedure': { run: run.run } },
       }
     } catch (error) {
-      return refuse(explain(error))
+      return refuse(messageOf(error))
     }
   }
 
   async #read(uri: string, context: ServerContext): Promise<ReadResourceResult> {
-    const { only, runs } = this.#options
+    const { only, runs, tools } = this.#options
+    const passing = tools.passage.resource(uri)
+    if (passing !== null) return await this.#pass(passing, context)
     const [name, handle] = uri.startsWith(scheme) ? uri.slice(scheme.length).split('/') : []
     if (name !== 'plan' && name !== 'observation') throw new ResourceNotFoundError(uri)
     const run =
@@ -148,6 +175,22 @@ export class Gateway {
     }
     const value = name === 'plan' ? describePlanResource(run.run, run.enforcer) : run.observation.describe()
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value, null, 2) }] }
+  }
+
+  /** Asks a server for what is configured to pass. It belongs to no step, so it is not judged; that it was asked for is told first. */
+  async #pass<Result extends object>(
+    { server, method, subject, ask }: Passing<Result>,
+    context: ServerContext,
+  ): Promise<Result> {
+    const { only, onNotice } = this.#options
+    const what = subject.slice(0, maxSubject)
+    if (only === null) onNotice(`${caller(context)} asks ${server} for ${JSON.stringify(what)} (${method})`)
+    return await told(
+      (async () => {
+        await (await only?.())?.note({ server, method, subject: what })
+        return await ask(context.mcpReq.signal)
+      })(),
+    )
   }
 
   /** The procedure as a model reads it before a run: no more than the playbook discloses. */
@@ -176,6 +219,20 @@ function resource(name: string): { name: string; description: string; mimeType: 
   return { name, description, mimeType: 'application/json' }
 }
 
+/** Tells the client what went wrong with a server, instead of that something did. */
+async function told<Result>(asked: Promise<Result>): Promise<Result> {
+  try {
+    return await asked
+  } catch (error) {
+    throw new ProtocolError(ProtocolErrorCode.InternalError, messageOf(error))
+  }
+}
+
+/** The servers that a list lacks, where clients find it and models do not. */
+function missing(unavailable: Listing<unknown>['unavailable']): { _meta?: Record<string, unknown> } {
+  return unavailable.length === 0 ? {} : { _meta: { 'lockstep/unavailable': unavailable } }
+}
+
 /** Who calls, as the transport established it. */
 function caller(context: ServerContext): string {
   const { authInfo } = context.http ?? {}
@@ -186,10 +243,6 @@ function caller(context: ServerContext): string {
 function refuse(message: string): CallToolResult {
   const value = { executed: false, code: 'no_run', message }
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value }
-}
-
-function explain(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Nothing is elicited, so there is nothing to check; what asks anyway is refused. */

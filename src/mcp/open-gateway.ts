@@ -77,6 +77,7 @@ export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
       observe,
       only: only === null ? null : theRun,
       version: setup.version,
+      onNotice,
     }),
     run,
     async close() {

@@ -154,6 +154,8 @@ class ConfigReader {
     const settings = {
       tools: server.tools,
       ...(server.timeout_seconds === undefined ? {} : { timeoutSeconds: server.timeout_seconds }),
+      ...(server.max_result_bytes === undefined ? {} : { maxResultBytes: server.max_result_bytes }),
+      ...(server.pass.length === 0 ? {} : { pass: server.pass }),
     }
     if (command !== undefined) {
       const cwd = resolve(this.#folder, server.cwd ?? '.')

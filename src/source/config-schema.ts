@@ -95,6 +95,8 @@ const execToolSchema = z.strictObject(
   mapping,
 )
 
+const mustPass = 'must be a list of resources and prompts'
+
 const mcpServerSchema = z.strictObject(
   {
     command: filled.optional(),
@@ -107,6 +109,11 @@ const mcpServerSchema = z.strictObject(
       .enum(['stdio', 'http', 'streamable-http'], { error: 'must be stdio, http or streamable-http' })
       .optional(),
     timeout_seconds: seconds.optional().describe('How long a call may take.'),
+    max_result_bytes: bytes.optional().describe('How much of an answer passes.'),
+    pass: z
+      .array(z.enum(['resources', 'prompts'], { error: mustPass }), { error: mustPass })
+      .default([])
+      .describe('What clients of `lockstep mcp` may ask the server for besides its tools.'),
     tools: z
       .record(
         z.string(),

@@ -51,6 +51,9 @@ export interface ExecToolConfig extends ToolConfig {
 /** What is known about the tools of an MCP server, whatever the server says. */
 interface McpServerSettings {
   readonly timeoutSeconds?: number
+  readonly maxResultBytes?: number
+  /** What of the server clients of `lockstep mcp` may ask for besides its tools. */
+  readonly pass?: readonly ('resources' | 'prompts')[]
   readonly tools: Readonly<
     Record<
       string,

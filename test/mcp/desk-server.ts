@@ -3,7 +3,7 @@
  * DESK_LOG; DESK_MODE makes it misbehave.
  */
 import { appendFileSync } from 'node:fs'
-import { Server, type CallToolResult, type Tool } from '@modelcontextprotocol/server'
+import { Server, type CallToolResult, type ReadResourceResult, type Tool } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createDemoDesk } from '../../src/cli/demo-desk.ts'
 
@@ -40,10 +40,39 @@ async function call(name: string, args: Record<string, unknown>): Promise<CallTo
   }
 }
 
+async function read(uri: string): Promise<ReadResourceResult> {
+  if (log !== undefined) appendFileSync(log, `${JSON.stringify({ name: uri })}\n`)
+  if (mode === 'read-dies') process.exit(3)
+  if (mode === 'read-hangs') await new Promise(() => undefined)
+  if (mode === 'read-garbage') return { contents: 'what?' } as never
+  if (mode === 'read-big') return { contents: [{ uri, text: 'x'.repeat(2_000_000) }] }
+  if (!uri.startsWith('desk://')) throw new Error(`there is no ${uri}`)
+  return { contents: [{ uri, text: `all the money of ${process.env['DESK_TOKEN']}` }] }
+}
+
+/** Tries what a server may not: to use the client's model, its person and its folders. */
+async function askBack(server: Server): Promise<string> {
+  const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'Hello?' } }]
+  const tries = [
+    () => server.createMessage({ messages, maxTokens: 5 }),
+    () => server.elicitInput({ message: 'Who?', requestedSchema: { type: 'object', properties: {} } }),
+    () => server.listRoots(),
+  ]
+  const said: string[] = []
+  for (const attempt of tries) said.push(await attempt().then(JSON.stringify, () => 'refused'))
+  return said.join(', ')
+}
+
 serveStdio(() => {
   const server = new Server(
     { name: 'desk', version: '1' },
-    { capabilities: { tools: { listChanged: true }, resources: {} } },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: {},
+        ...(mode === 'no-prompts' ? {} : { prompts: {} }),
+      },
+    },
   )
   server.setRequestHandler('tools/list', () => ({ tools: tools() }))
   server.setRequestHandler('tools/call', async ({ params }) => {
@@ -53,9 +82,32 @@ serveStdio(() => {
     }
     return await call(params.name, params.arguments ?? {})
   })
-  server.setRequestHandler('resources/list', () => ({ resources: [{ name: 'till', uri: 'desk://till' }] }))
-  server.setRequestHandler('resources/read', ({ params }) => ({
-    contents: [{ uri: params.uri, text: 'all the money' }],
+  server.setRequestHandler('resources/list', ({ params }) => {
+    if (mode === 'list-dies') process.exit(3)
+    // Two pages, so that whoever takes the first for the whole misses the orders.
+    if (params?.cursor !== 'more') {
+      return { resources: [{ name: 'till', uri: 'desk://till' }], nextCursor: 'more' }
+    }
+    return { resources: [{ name: 'orders', uri: 'desk://orders?all#1' }] }
+  })
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [{ name: 'order', uriTemplate: 'desk://orders/{id}' }],
   }))
+  server.setRequestHandler('resources/read', async ({ params }) => await read(params.uri))
+  if (mode === 'no-prompts') return server
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: [{ name: 'greet', arguments: [{ name: 'who', required: true }] }],
+  }))
+  server.setRequestHandler('prompts/get', async ({ params }) => {
+    const { who } = params.arguments ?? {}
+    const said =
+      mode === 'ask-back' ? await askBack(server) : `Greet ${who} from ${process.env['DESK_TOKEN']}.`
+    return {
+      messages: [
+        { role: 'user', content: { type: 'text', text: said } },
+        { role: 'user', content: { type: 'resource_link', name: 'till', uri: 'desk://till' } },
+      ],
+    }
+  })
   return server
 })

@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../shared/json.ts'
 import { compileJsonSchema, type JsonSchema } from '../../shared/json-schema.ts'
 import { tool, type Tool } from '../../tool/tool.ts'
+import type { PassedMethod } from './ask-server.ts'
 import type { McpConnection } from './mcp-connection.ts'
 import { readAnswer } from './read-answer.ts'
 import type { McpServerConfig, McpServers } from './server-config.ts'
@@ -23,11 +24,22 @@ export interface McpTools {
   definition(name: string): JsonObject | null
   /** The answer to a call as the server gave it, once, by the key of the call; null if there is none. */
   takeAnswer(key: string): JsonObject | null
+  /** The servers of which something passes besides tools, and how they are asked for it. */
+  readonly passing: readonly PassingServer[]
   /** Ends the connections, and the servers that were started. */
   close(): Promise<void>
 }
 
+/** A server of which something passes besides tools. */
+export interface PassingServer {
+  readonly name: string
+  readonly passes: readonly ('resources' | 'prompts')[]
+  /** The server's answer. Throws an error that names the server if there is none, or if it is too long. */
+  ask(method: PassedMethod, params: JsonObject, signal: AbortSignal): Promise<JsonObject>
+}
+
 const defaultSeconds = 60
+const defaultBytes = 1_048_576
 
 /**
  * Connects to MCP servers and gives their tools. Each is irreversible unless the configuration says otherwise: annotations are the
@@ -57,6 +69,13 @@ export async function createMcpTools(servers: McpServers, options: McpToolsOptio
   )
   return {
     tools,
+    passing: Object.entries(servers).flatMap(([name, { pass = [], timeoutSeconds, maxResultBytes }]) => {
+      const limits = { seconds: timeoutSeconds ?? defaultSeconds, bytes: maxResultBytes ?? defaultBytes }
+      if (pass.length === 0) return []
+      const ask: PassingServer['ask'] = (method, params, signal) =>
+        connections.get(name)!.ask(method, params, { ...limits, signal })
+      return [{ name, passes: pass, ask }]
+    }),
     servers: Array.from(connections.values(), ({ server, revision }) => ({ name: server, revision })),
     definition(name) {
       const slash = name.indexOf('/')
@@ -89,6 +108,7 @@ function toolsOf(
           ...usableInput(definition, full, notice),
           risk: config.tools?.[name]?.risk ?? 'irreversible',
           timeoutSeconds: seconds,
+          ...(config.maxResultBytes === undefined ? {} : { maxResultBytes: config.maxResultBytes }),
           async execute(args, context) {
             const answer = await connection.call(name, args, context, seconds)
             // Who gave up on the call no longer asks for its answer.

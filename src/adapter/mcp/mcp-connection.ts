@@ -18,6 +18,7 @@ import { LockstepError } from '../../shared/lockstep-error.ts'
 import { toJson } from '../../shared/to-json.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
 import type { ToolContext } from '../../tool/tool.ts'
+import { askServer, type PassedMethod } from './ask-server.ts'
 import { readComplaint } from './read-answer.ts'
 import type { McpServerConfig } from './server-config.ts'
 
@@ -60,9 +61,11 @@ export class McpConnection {
       const options = { timeout: connectSeconds * 1000 }
       await connection.#client.connect(transport(config), options)
       connection.#hear((await connection.#client.listTools(undefined, options)).tools)
+      connection.#assertOffered()
       return connection
     } catch (cause) {
       await connection.close()
+      if (LockstepError.isInstance(cause)) throw cause
       // Neither the arguments nor a whole address: they may carry a secret.
       const where = 'url' in config ? new URL(config.url).origin : config.command
       throw new LockstepError(
@@ -107,9 +110,44 @@ export class McpConnection {
       : new Error(complaint)
   }
 
+  /** Asks for something other than a call of a tool. Throws an error that names the server; never waits for ever (C3). */
+  async ask(
+    method: PassedMethod,
+    params: JsonObject,
+    { signal, seconds, bytes }: { signal: AbortSignal; seconds: number; bytes: number },
+  ): Promise<JsonObject> {
+    const who = `The MCP server '${this.server}'`
+    if (this.#gone !== null) throw new Error(`${who} is gone (${this.#gone})`)
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
+    let answer: object
+    try {
+      answer = await askServer(this.#client, method, params, { signal: limit, timeout: seconds * 1000 })
+    } catch (cause) {
+      const gone = this.#gone === null ? '' : `; it is gone: ${this.#gone}`
+      throw new Error(`${who} gave no usable answer to ${method}: ${reason(cause)}${gone}`, { cause })
+    }
+    const reading = toJson(answer)
+    if (reading.problem !== null)
+      throw new Error(`${who} gave no usable answer to ${method}: ${reading.problem}`)
+    const size = Buffer.byteLength(JSON.stringify(reading.value))
+    if (size <= bytes) return reading.value as JsonObject
+    throw new Error(`${who} answered ${method} with ${size} bytes, more than the ${bytes} that may pass`)
+  }
+
   async close(): Promise<void> {
     this.#gone ??= 'it was closed'
     await this.#client.close().catch(() => undefined)
+  }
+
+  /** What is to pass must be there: a list that is always empty would look like a server that has nothing. */
+  #assertOffered(): void {
+    const offered = this.#client.getServerCapabilities() ?? {}
+    for (const kind of this.#config.pass ?? []) {
+      if (offered[kind] !== undefined) continue
+      throw new LockstepError('mcp_unreachable', `The MCP server '${this.server}' offers no ${kind}.`, {
+        hint: `Leave ${kind} out of its \`pass\`.`,
+      })
+    }
   }
 
   #hear(tools: readonly object[]): void {

@@ -11,6 +11,13 @@ const toolSettings = z.strictObject({
 const shared = {
   tools: z.record(z.string(), toolSettings).optional(),
   timeoutSeconds: z.number().positive().optional(),
+  /** How much of an answer passes. */
+  maxResultBytes: z.int().positive().optional(),
+  /** What of the server clients of a gateway may ask for besides its tools. */
+  pass: z
+    .array(z.enum(['resources', 'prompts']))
+    .readonly()
+    .optional(),
   /** The revision to speak, without asking the server which it knows. */
   revision: z.enum(['2026-07-28', '2025-11-25']).optional(),
 }
