@@ -17,13 +17,28 @@ export interface CompiledValue {
 }
 
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/g
+const comprehension = /\bfor\s+\$?([A-Za-z_][A-Za-z0-9_]*(?:\s*,\s*\$?[A-Za-z_][A-Za-z0-9_]*)*)\s+in\b/g
 
 /** Compiles a value of a program, or says what is wrong with it. Any name is legal here: whether it is set, the run finds out. */
 export function compileValue(
   source: string,
   form: 'expression' | 'template',
 ): CompiledValue | ExpressionError {
-  const options = { names: [...new Set(source.match(identifier) ?? [])], sigil: true } as const
+  const all = [...new Set(source.match(identifier) ?? [])]
+  const bound = new Set([...source.matchAll(comprehension)].flatMap(([, names]) => names!.match(identifier)!))
+  // The variables of a comprehension are its own; where the same words stand in a text, they may be names all the same.
+  const free = all.filter((name) => !bound.has(name))
+  const first = compileWith(source, form, free)
+  const compiled = first instanceof ExpressionError && bound.size > 0 ? compileWith(source, form, all) : first
+  return compiled instanceof ExpressionError ? first : compiled
+}
+
+function compileWith(
+  source: string,
+  form: 'expression' | 'template',
+  names: readonly string[],
+): CompiledValue | ExpressionError {
+  const options = { names, sigil: true } as const
   const result =
     form === 'template'
       ? compileTemplate<null>(source, options)

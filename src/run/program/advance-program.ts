@@ -16,7 +16,7 @@ import type { RunEvent } from '../event.ts'
 import type { RunState } from '../state.ts'
 import { beginPlaybook, bindArguments, describing, returnFrom, textOf } from './begin-playbook.ts'
 import { compute } from './compute.ts'
-import { contextOf, procedureOf, topFrame, type ProgramContext } from './context.ts'
+import { contextOf, procedureOf, type ProgramContext } from './context.ts'
 import { advanceStep } from './advance-step.ts'
 import { endBlock } from './advance-branch.ts'
 import { handleIdleMessage } from './advance-talk.ts'
@@ -73,6 +73,7 @@ function advancePending(context: ProgramContext): readonly RunEvent[] {
 function fireTimers(context: ProgramContext): readonly RunEvent[] {
   const { program, compiled, at } = context
   const kind = program.pending?.kind
+  if (program.phase === 'ending') return nothing
   if (kind !== undefined && kind !== 'person' && kind !== 'time') return nothing
   const due = program.timers.find((timer) => timer.due <= at)
   if (due === undefined) return nothing
@@ -150,16 +151,18 @@ function endRun(
 /** N2. */
 function dealWithFailure(context: ProgramContext): readonly RunEvent[] {
   const { program, at } = context
-  const { error, target } = program.failure!
-  const handlers = target === null ? [] : triggersOn(context, 'fails', target)
+  const { error, target, step } = program.failure!
+  const frame = program.frames.at(-1)
+  // A playbook whose description cannot be filled in does not begin, so there is no bullet to go on after.
+  const begun = frame === undefined || step !== describing(frame.procedure)
+  const handlers = target === null || !begun ? [] : triggersOn(context, 'fails', target)
   const [handler] = handlers
   if (handler !== undefined) {
     const fired = fireTriggers(context, handlers)
     if (typeof fired === 'string') return endRun(context, 'failed', fired)
     if (fired.length > 0) return [{ type: 'failure.handled', at, trigger: handler.key }, ...fired]
   }
-  if (program.frames.length === 0) return endRun(context, 'failed', error)
-  const frame = topFrame(context)
+  if (frame === undefined) return endRun(context, 'failed', error)
   const failed: RunEvent = { type: 'playbook.failed', at, frame: frame.id, error }
   const calling = program.frames.at(-2)?.calling ?? null
   if (frame.callId === null || calling === null) return [failed]

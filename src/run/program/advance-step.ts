@@ -6,7 +6,7 @@ import { advanceAsk, advanceSay, advanceWait } from './advance-talk.ts'
 import { returnFrom } from './begin-playbook.ts'
 import { askQuestions, extractQuestion, followingQuestions } from './ask-questions.ts'
 import { compute } from './compute.ts'
-import { lookupIn, shown, typeProblem, type ProgramContext } from './context.ts'
+import { lookupIn, ownValue, shown, typeProblem, type ProgramContext } from './context.ts'
 import { closeSteps, completeStep, failStep, putAll } from './end-step.ts'
 import type { Frame } from './program-state.ts'
 
@@ -99,13 +99,13 @@ function putExtracted(
   targets: readonly Target[],
   values: { readonly [name: string]: Json },
 ): readonly RunEvent[] {
-  const missing = targets.find(({ name }) => (values[name] ?? null) === null)
+  const missing = targets.find(({ name }) => ownValue(values, name) === null)
   if (missing !== undefined) return [failStep(context, step, `there is no ${missing.name} to be found`)]
   return putAll(
     context,
     frame,
     step,
-    targets.map((target) => [target, values[target.name]!] as const),
+    targets.map((target) => [target, ownValue(values, target.name)] as const),
   )
 }
 

@@ -12,8 +12,9 @@ import {
   type Asking,
 } from './ask-questions.ts'
 import { compute } from './compute.ts'
-import { lookupIn, setVariable, typeProblem, type ProgramContext } from './context.ts'
+import { lookupIn, ownValue, setVariable, typeProblem, type ProgramContext } from './context.ts'
 import { completeStep, failStep } from './end-step.ts'
+import { judgementsAhead } from './note-rule.ts'
 import { plainAnswer } from './plain-answer.ts'
 import type { Frame } from './program-state.ts'
 import { fireTriggers, messageTriggers } from './trigger.ts'
@@ -86,6 +87,11 @@ export function advanceAsk(context: ProgramContext, frame: Frame, step: StepOf<'
       return [failStep(context, step.id, `it was not answered in ${step.maxTurns} turns`)]
     }
   }
+  const ahead = judgementsAhead(context, frame, step.targets)
+  if (ahead.length > 0) {
+    const words = context.program.answers[step.id] === undefined ? followingQuestions(context, frame) : []
+    return [askQuestions(context, [...words, ...ahead])]
+  }
   const words = findQuestion(context, frame, step)
   if ('events' in words) return words.events
   if ('error' in words) return [failStep(context, step.id, words.error)]
@@ -150,8 +156,9 @@ function openQuestions(context: ProgramContext, frame: Frame, step: StepOf<'ask'
   if (step.targets.length === 0) return []
   const instruction = `The person was asked this: ${step.text}`
   const asking = [extractQuestion(step.id, step.targets, instruction, null)]
+  const given = new Set(step.targets.map(({ name }) => name))
   if (step.until?.kind === 'judged')
-    asking.push(judgeQuestion(context, frame, `${step.id}:until`, step.until))
+    asking.push(judgeQuestion(context, frame, `${step.id}:until`, step.until, given))
   if (step.words?.kind === 'written') {
     const again = `If the person's last message does not answer it, what you say to them now; otherwise an empty text. ${step.words.instruction}`
     asking.push(writeQuestion(`${step.id}:again`, again, step.words.reads))
@@ -190,7 +197,7 @@ function putKnown(
   values: { readonly [name: string]: Json },
 ): readonly RunEvent[] {
   return targets.flatMap((target) => {
-    const value = values[target.name] ?? null
+    const value = ownValue(values, target.name)
     if (value === null || typeProblem(target.type, value) !== null) return []
     return [setVariable(context, frame, target, value)]
   })

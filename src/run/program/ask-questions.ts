@@ -27,17 +27,21 @@ export function askQuestions({ program, at }: ProgramContext, asking: readonly A
   }
 }
 
-/** The question whether a condition holds. */
+/** The question whether a condition holds. One that reads what the same request asks for (`given`) is not remembered: nobody knows yet of which value. */
 export function judgeQuestion(
   context: ProgramContext,
   frame: Frame,
   id: string,
-  condition: Extract<Condition, { kind: 'judged' }>,
+  condition: Judged,
+  given: ReadonlySet<string> = new Set(),
 ): Asking {
   const reads = condition.reads.length === 0 ? null : condition.reads
-  const memory = judgementKey(context, frame, id, condition)
-  return { question: { id, kind: 'judge', text: condition.text }, reads, memory }
+  const question = { id, kind: 'judge', text: condition.text } as const
+  if (condition.reads.some((name) => given.has(name))) return { question, reads }
+  return { question, reads, memory: judgementKey(context, frame, id, condition) }
 }
+
+type Judged = Extract<Condition, { kind: 'judged' }>
 
 /** The question for some values. */
 export function extractQuestion(
@@ -81,32 +85,60 @@ export function leafQuestion(step: Step): Asking | null {
   }
 }
 
-/** The questions of the bullets from here on that a model can answer in the same breath: up to the next one that does something. */
+/**
+ * The questions of the bullets from here on that a model can answer in the same breath: up to the next one that does something. The
+ * conditions of the branches that follow are asked along, and the condition of the loop that the bullets lead back to.
+ */
 export function followingQuestions(context: ProgramContext, frame: Frame): Asking[] {
   const cursor = frame.cursors.at(-1)!
   const { steps } = context.compiled.blocks.get(cursor.block)!
   const asking: Asking[] = []
+  const given = new Set<string>()
   for (const step of steps.slice(cursor.index)) {
     const leaf = leafQuestion(step)
     if (leaf !== null) {
       asking.push(leaf)
-      if (step.kind === 'answer') break
+      if (step.kind === 'answer') return asking
+      if ('targets' in step) for (const { name } of step.targets) given.add(name)
       continue
     }
     // Words that stand in the playbook change nothing that a later question reads.
     if (step.kind === 'say' && step.words.kind === 'literal' && step.words.value.calls.length === 0) continue
-    const first = step.kind === 'if' ? firstJudged(step.arms) : null
-    if (first !== null && rememberedJudgement(context, frame, first.arm.id, first.condition) === null) {
-      asking.push(judgeQuestion(context, frame, first.arm.id, first.condition))
+    if (step.kind === 'ask' && step.words?.kind === 'written') {
+      asking.push(writeQuestion(step.id, step.words.instruction, step.words.reads))
     }
-    break
+    if (step.kind === 'if') asking.push(...branchQuestions(context, frame, step.arms, given))
+    return asking
+  }
+  const owner = context.compiled.steps.get(cursor.block)
+  const loop = owner !== undefined && 'kind' in owner && owner.kind === 'loop' ? owner : null
+  if (loop?.condition.kind === 'judged' && asking.length > 0) {
+    asking.push(...judgements(context, frame, loop.id, loop.condition, given))
   }
   return asking
 }
 
-function firstJudged(
+/** What branches ask, if the first of them asks something; the others may never be looked at, and cost nothing in the same request. */
+function branchQuestions(
+  context: ProgramContext,
+  frame: Frame,
   arms: readonly Arm[],
-): { readonly arm: Arm; readonly condition: Extract<Condition, { kind: 'judged' }> } | null {
-  const [arm] = arms
-  return arm?.condition?.kind === 'judged' ? { arm, condition: arm.condition } : null
+  given: ReadonlySet<string>,
+): Asking[] {
+  if (arms[0]?.condition?.kind !== 'judged') return []
+  return arms.flatMap(({ id, condition }) =>
+    condition?.kind === 'judged' ? judgements(context, frame, id, condition, given) : [],
+  )
+}
+
+function judgements(
+  context: ProgramContext,
+  frame: Frame,
+  id: string,
+  condition: Judged,
+  given: ReadonlySet<string>,
+): Asking[] {
+  const asking = judgeQuestion(context, frame, id, condition, given)
+  const known = asking.memory !== undefined && rememberedJudgement(context, frame, id, condition) !== null
+  return known ? [] : [asking]
 }

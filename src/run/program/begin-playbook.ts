@@ -32,7 +32,8 @@ export function beginPlaybook(
   let description: string | null = null
   if (computation.calls.length === 0) {
     const value = computation.value.evaluate(lookupIn(context, futureFrame(frame, procedure, args)))
-    if (value instanceof ExpressionError) return `its description cannot be filled in: ${value.message}`
+    if (value instanceof ExpressionError)
+      return `the description of ${procedure.name} cannot be filled in: ${value.message}`
     description = textOf(value)
   }
   return {
@@ -58,7 +59,7 @@ export function bindArguments(
   if (positional.length > parameters.length) {
     return `${name} takes ${parameters.length} arguments, and is given ${positional.length}`
   }
-  const bound: Record<string, Json> = {}
+  const bound: [string, Json][] = []
   for (const [index, parameter] of parameters.entries()) {
     const byName = Object.hasOwn(named, parameter.name)
     if (index < positional.length && byName) return `${name} is given ${parameter.name} twice`
@@ -67,10 +68,10 @@ export function bindArguments(
     if (value === undefined) return `${name} needs ${parameter.name}`
     const problem = typeProblem(parameter.type, value)
     if (problem !== null) return `${name} cannot take ${parameter.name}: ${problem}`
-    bound[parameter.name] = value
+    bound.push([parameter.name, value])
   }
   const unknown = Object.keys(named).find((key) => !parameters.some((parameter) => parameter.name === key))
-  return unknown === undefined ? bound : `${name} has no parameter ${unknown}`
+  return unknown === undefined ? Object.fromEntries(bound) : `${name} has no parameter ${unknown}`
 }
 
 /** Binds what a playbook that is set off by a trigger needs, from the variables of the same names. */

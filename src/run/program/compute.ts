@@ -45,12 +45,14 @@ function makeCall(context: ProgramContext, frame: Frame, call: CompiledCall, own
     if (value instanceof ExpressionError) return { error: value.message }
     positional.push(value)
   }
-  const named: Record<string, Json> = {}
+  const given: [string, Json][] = []
   for (const [name, each] of call.named) {
     const value = each.evaluate(lookup)
     if (value instanceof ExpressionError) return { error: value.message }
-    named[name] = value
+    given.push([name, value])
   }
+  // An entry is a member of its own, whatever it is called.
+  const named = Object.fromEntries(given)
   const notes = judgeNotes(context, target)
   if (notes !== null) return { events: notes }
   const callId = `step-${program.counters.calls + 1}`

@@ -6,6 +6,7 @@ import { invariant } from '../../shared/lockstep-error.ts'
 import type { RunEvent } from '../event.ts'
 import type { RunState } from '../state.ts'
 import type { Frame, ProgramState } from './program-state.ts'
+import { timestamp } from './timestamp.ts'
 
 /** What the functions that move a program work with. They read; events say what changes. */
 export interface ProgramContext {
@@ -47,17 +48,24 @@ export function lookupIn(context: ProgramContext, frame: Frame): Lookup {
   const agent = agentNameOf(context, frame)
   const shared = context.program.agents[agent] ?? {}
   return (name) => {
+    // The results of the calls at hand come first: a variable of that name must not stand in for one.
+    const result = /^call_([1-9][0-9]*)$/.exec(name)
+    if (result !== null && Number(result[1]) <= frame.results.length)
+      return frame.results[Number(result[1]) - 1]
     if (Object.hasOwn(frame.locals, name)) return frame.locals[name]
     if (Object.hasOwn(shared, name)) return shared[name]
-    const result = /^call_([1-9][0-9]*)$/.exec(name)
-    if (result !== null) return frame.results[Number(result[1]) - 1]
     switch (name) {
       case '_':
         return frame.last
       case 'agent':
         return { klass: agent, name: agent, state: { ...shared } }
       case 'current_playbook_call':
+      case 'call':
         return describeFrame(context, frame)
+      case 'timestamp':
+        return timestamp(context.at)
+      case 'startup_message':
+        return context.program.conversation.find(({ by }) => by === 'person')?.text ?? ''
       default:
         return undefined
     }
@@ -102,6 +110,11 @@ export function typeProblem(type: ValueType, value: Json): string | null {
     dict: typeof value === 'object' && value !== null && !Array.isArray(value),
   }
   return fits[type] ? null : `${shown(value)} is no ${type}`
+}
+
+/** What was given under a name; null where nothing was, whatever every object has by itself. */
+export function ownValue(values: { readonly [name: string]: Json }, name: string): Json {
+  return Object.hasOwn(values, name) ? (values[name] ?? null) : null
 }
 
 /** A value as people read it, cut where it is long. */

@@ -75,7 +75,7 @@ export function evolveProgram(state: RunState, event: RunEvent): void {
       program.counters.spoken++
       return
     case 'message.received':
-      return receive(program, event.text)
+      return receive(context, event.text)
     case 'message.handled':
       return handleMessage(program, event.step)
     case 'trigger.set':
@@ -86,11 +86,9 @@ export function evolveProgram(state: RunState, event: RunEvent): void {
       else program.armed[event.key] = event.holds
       return
     case 'trigger.fired':
-      return fireTrigger(program, event.key)
+      return fireTrigger(context, event.key)
     case 'failure.handled':
-      program.failure = null
-      if (program.frames.length > 0) nextStep(topFrame(context))
-      return
+      return handleFailure(context)
     case 'program.ending':
       return endProgram(context)
     default:
@@ -168,7 +166,7 @@ function leave(context: ProgramContext, event: OfType<'playbook.returned' | 'pla
   dropAnswers(program, (id) => asking === null || !belongsTo(id, asking))
   const value = event.type === 'playbook.returned' ? event.value : null
   if (event.type === 'playbook.failed') {
-    program.failure = { error: event.error, target: frame.procedure }
+    program.failure = { error: event.error, target: frame.procedure, step: null }
     program.pending = null
   } else if (frame.cause === 'entry') program.result = value
   restoreVisits(context)
@@ -253,8 +251,27 @@ function failStep({ program }: ProgramContext, event: OfType<'step.failed'>): vo
   const { pending } = program
   const calling = program.frames.at(-1)?.calling ?? null
   const target = pending?.kind === 'call' ? pending.tool : (calling?.tool ?? null)
-  program.failure = { error: `${event.step}: ${event.error}`, target }
+  program.failure = { error: traced(event.step, event.error), target, step: event.step }
   program.pending = null
+}
+
+/** The most bullets that an error names on its way to the outermost playbook. */
+const longestTrace = 8
+
+function traced(step: string, error: string): string {
+  const [trace = ''] = /^(?:\S+\/\d[\d.]*: )*/.exec(error) ?? []
+  return trace.split(': ').length > longestTrace ? error : `${step}: ${error}`
+}
+
+/** Goes on after the bullet that failed; a loop whose condition failed is left. */
+function handleFailure({ program, compiled }: ProgramContext): void {
+  const step = program.failure?.step ?? null
+  program.failure = null
+  const frame = program.frames.at(-1)
+  if (frame === undefined) return
+  if (step !== null && frame.cursors.some(({ block }) => block === step)) leaveBlocks(compiled, frame, step)
+  if (step !== null) dropAnswers(program, (id) => belongsTo(id, step))
+  nextStep(frame)
 }
 
 function endBranches({ program, compiled }: ProgramContext, step: string): void {
@@ -286,6 +303,8 @@ function turnLoop({ program }: ProgramContext, event: OfType<'loop.turned'>): vo
   dropAnswers(program, (id) => belongsTo(id, event.step))
   frame.at = null
   startComputation(frame)
+  // A turn of a loop without bullets is work too.
+  program.counters.steps++
   if (top.block !== event.step) {
     frame.cursors.push({ ...newCursor(event.step), turn: event.turn, items: event.items })
     return
@@ -351,11 +370,11 @@ function settleCall({ program, compiled, state }: ProgramContext, event: OfType<
   const { pending } = program
   const frame = program.frames.at(-1)
   if (frame === undefined || event.outcome === 'unknown') return
-  const { tool } = state.byCallId.get(event.callId)!
+  const { tool, approval } = state.byCallId.get(event.callId)!
   if (event.outcome === 'succeeded' && compiled.followedCalls.has(tool)) frame.followed.push(tool)
   const awaited = pending?.kind === 'call' && pending.callId === event.callId ? pending : null
   if (awaited === null && frame.calling?.callId !== event.callId) return
-  if (event.outcome === 'not_executed' && awaited !== null) {
+  if (event.outcome === 'not_executed' && awaited !== null && approval === null) {
     // Nothing was done, so it is to be done: the call is made anew.
     program.pending = null
     return
@@ -383,7 +402,7 @@ function answer(program: ProgramState, event: OfType<'question.answered'>): void
   program.pending = null
 }
 
-function receive(program: ProgramState, text: string): void {
+function receive({ program }: ProgramContext, text: string): void {
   program.conversation.push({ by: 'person', text })
   program.counters.spoken++
   program.pending = null
@@ -392,6 +411,9 @@ function receive(program: ProgramState, text: string): void {
     program.message = text
     return
   }
+  // What a model said of the answer before is not about this one.
+  const { at } = frame
+  if (at !== null) dropAnswers(program, (id) => belongsTo(id, at))
   frame.reply = text
   frame.last = text
   frame.heard = false
@@ -408,12 +430,13 @@ function handleMessage(program: ProgramState, step: string | null): void {
   delete program.answers[step ?? '']
 }
 
-function fireTrigger(program: ProgramState, key: string): void {
+function fireTrigger({ program, compiled }: ProgramContext, key: string): void {
+  const kind = compiled.triggers.find((each) => each.key === key)?.trigger.kind
   const timer = program.timers.findIndex((each) => each.key === key)
   if (timer !== -1) program.timers.splice(timer, 1)
-  if (program.phase === 'ending') program.ended++
+  if (kind === 'end') program.ended++
   const frame = program.frames.at(-1)
-  if (frame !== undefined && frame.reply !== null) frame.heard = true
+  if (frame !== undefined && kind === 'message') frame.heard = true
 }
 
 function endProgram({ program }: ProgramContext): void {

@@ -1,9 +1,10 @@
 import { targetName, type CompiledNoteRule } from '../../playbook/compile-program.ts'
-import type { Call } from '../../playbook/program.ts'
+import { toolsOf } from '../../playbook/program-playbook.ts'
+import type { Call, Target } from '../../playbook/program.ts'
 import type { RunEvent } from '../event.ts'
 import type { RunState } from '../state.ts'
 import { askQuestions, judgeQuestion, type Asking } from './ask-questions.ts'
-import { contextOf, lookupIn, type ProgramContext } from './context.ts'
+import { contextOf, lookupIn, visibleVariables, type ProgramContext } from './context.ts'
 import { rememberedJudgement } from './judgement.ts'
 import type { Frame } from './program-state.ts'
 
@@ -28,6 +29,27 @@ export function judgeNotes(context: ProgramContext, target: Call['target']): rea
     return known === null ? [judgeQuestion(context, frame, note.key, require.condition)] : []
   })
   return asking.length === 0 ? null : [askQuestions(context, asking)]
+}
+
+/**
+ * The judgements that notes will demand before a call further down the same list of bullets, as far as what they read is known: asked
+ * before a person is, so that their answer is not kept waiting for it.
+ */
+export function judgementsAhead(context: ProgramContext, frame: Frame, asked: readonly Target[]): Asking[] {
+  const { compiled } = context
+  const cursor = frame.cursors.at(-1)!
+  const rest = compiled.blocks.get(cursor.block)!.steps.slice(cursor.index + 1)
+  const due = new Set(rest.flatMap((step) => toolsOf(step)))
+  const visible = visibleVariables(context, frame)
+  return compiled.noteRules.flatMap(({ key, procedure, rule }): Asking[] => {
+    if (procedure.id !== frame.procedure || !due.has(targetName(rule.before))) return []
+    if (rule.require.kind !== 'holds' || rule.require.condition.kind !== 'judged') return []
+    const { condition } = rule.require
+    const known = (name: string) => Object.hasOwn(visible, name) && !asked.some((each) => each.name === name)
+    if (condition.reads.length === 0 || !condition.reads.every(known)) return []
+    if (rememberedJudgement(context, frame, key, condition) !== null) return []
+    return [judgeQuestion(context, frame, key, condition)]
+  })
 }
 
 /** Why a note forbids a call now, in its own words; null if none does. What nobody has judged does not hold. */

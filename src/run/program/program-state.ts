@@ -89,6 +89,8 @@ export type Pending =
 export interface Failure {
   readonly error: string
   readonly target: string | null
+  /** The bullet, if it was one. */
+  readonly step: string | null
 }
 
 export interface ProgramState {

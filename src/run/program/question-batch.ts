@@ -5,10 +5,13 @@ import type { RunState } from '../state.ts'
 import { textOf } from './begin-playbook.ts'
 import { contextOf, lookupIn, procedureOf, visibleVariables, type ProgramContext } from './context.ts'
 import type { Frame } from './program-state.ts'
-import type { QuestionBatch } from './question.ts'
+import type { QuestionBatch, Utterance } from './question.ts'
 
-/** How much of what was said goes with a question: what matters for longer belongs into a variable. */
+/** How much of what was said goes with a question, in utterances and in characters: what matters for longer belongs into a variable. */
 const longestConversation = 80
+const longestTalk = 200_000
+/** How much of one value goes with a question, in characters. */
+const longestValue = 100_000
 
 /** The questions that are open, with what someone needs to know to answer them. */
 export function questionBatch(state: RunState): QuestionBatch {
@@ -24,7 +27,7 @@ export function questionBatch(state: RunState): QuestionBatch {
     playbook: frame?.description ?? '',
     notes: procedure?.notes.map(({ text }) => text) ?? [],
     variables: frame === null ? {} : readVariables(context, frame, pending.reads),
-    conversation: conversation.slice(-longestConversation),
+    conversation: lastSaid(conversation),
   }
 }
 
@@ -44,7 +47,32 @@ function readVariables(
   frame: Frame,
   reads: readonly string[] | null,
 ): { readonly [name: string]: Json } {
-  const visible = visibleVariables(context, frame)
-  if (reads === null) return visible
-  return Object.fromEntries(Object.entries(visible).filter(([name]) => reads.includes(name)))
+  const visible = Object.entries(visibleVariables(context, frame))
+  const read = reads === null ? visible : visible.filter(([name]) => reads.includes(name))
+  return Object.fromEntries(read.map(([name, value]) => [name, cutValue(value)]))
+}
+
+/** The last things that were said, as many as go with a question; the first of them may be cut. */
+function lastSaid(conversation: readonly Utterance[]): readonly Utterance[] {
+  const said: Utterance[] = []
+  let left = longestTalk
+  for (const { by, text } of conversation.slice(-longestConversation).toReversed()) {
+    if (left <= 0) break
+    said.push({ by, text: cut(text, left) })
+    left -= text.length
+  }
+  return said.toReversed()
+}
+
+/** A value that is too long goes along as the beginning of its text, and says so. */
+function cutValue(value: Json): Json {
+  if (typeof value === 'string') return cut(value, longestValue)
+  if (typeof value !== 'object' || value === null) return value
+  const text = JSON.stringify(value)
+  return text.length <= longestValue ? value : cut(text, longestValue)
+}
+
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  return `${text.slice(0, longest)}… [${text.length - longest} more characters are left out]`
 }

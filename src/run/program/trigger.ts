@@ -23,7 +23,12 @@ export function fireTriggers(
   triggers: readonly CompiledTrigger[],
 ): readonly RunEvent[] | string {
   const events: RunEvent[] = []
-  const idle = triggers.filter((each) => !isRunning(context, each))
+  const idle = triggers.filter(
+    (each, index) =>
+      !isRunning(context, each) &&
+      // A playbook is begun once, however many of its triggers fire.
+      triggers.findIndex(({ procedure }) => procedure === each.procedure) === index,
+  )
   // The one that is begun last runs first.
   for (const { procedure, key } of idle.toReversed()) {
     const args = bindByName(context, procedure)
@@ -47,17 +52,24 @@ function renumbered(event: RunEvent, by: number): RunEvent {
 /** What follows from variables that were written: triggers whose condition came to hold fire, once each time. */
 export function checkStateTriggers(context: ProgramContext): readonly RunEvent[] | string {
   const { program, compiled, at } = context
-  for (const each of compiled.triggers) {
+  const written = new Set(program.written)
+  const changed = compiled.triggers.flatMap((each) => {
     const { trigger, key } = each
-    if (trigger.kind !== 'state' || !trigger.reads.some((name) => program.written.includes(name))) continue
+    if (trigger.kind !== 'state' || !trigger.reads.some((name) => written.has(name))) return []
     const holds = stateHolds(context, each)
-    if (holds === (program.armed[key] ?? false)) continue
-    const changed: RunEvent = { type: 'trigger.changed', at, key, holds }
-    if (!holds) return [changed]
-    const fired = fireTriggers(context, [each])
-    return typeof fired === 'string' ? fired : [changed, ...fired]
-  }
-  return [{ type: 'trigger.changed', at, key: null, holds: false }]
+    return holds === (program.armed[key] ?? false) ? [] : [{ each, key, holds }]
+  })
+  // All are looked at in the state that the write left, so the first in the text runs first.
+  const fired = fireTriggers(
+    context,
+    changed.filter(({ holds }) => holds).map(({ each }) => each),
+  )
+  if (typeof fired === 'string') return fired
+  return [
+    ...changed.map(({ key, holds }): RunEvent => ({ type: 'trigger.changed', at, key, holds })),
+    { type: 'trigger.changed', at, key: null, holds: false },
+    ...fired,
+  ]
 }
 
 /** A condition that cannot be worked out does not hold. */
