@@ -61,8 +61,23 @@ export { PlaybookEnforcerHook, type PlaybookEnforcerHookOptions } from './agent/
 export type { Price, PriceTable } from './agent/price-table.ts'
 export { createMcpTools, type McpTools, type McpToolsOptions } from './adapter/mcp/create-mcp-tools.ts'
 export type { McpServerConfig, McpServers } from './adapter/mcp/server-config.ts'
+export { type Checkpoint } from './journal/chain-checkpoint.ts'
+export { type KeyRing, openKeyRing, rotateKeys } from './journal/chain-keys.ts'
+export { type ChainStore } from './journal/chain-store.ts'
+export { exportChains, type ExportOptions } from './journal/export-chains.ts'
 export { FileJournal } from './journal/file/file-journal.ts'
-export type { AppendOptions, Journal, JournalEntry, JournalFact } from './journal/journal.ts'
+export type {
+  AppendOptions,
+  Journal,
+  JournalEntry,
+  JournalFact,
+  LeasedJournal,
+  Release,
+  Reservation,
+} from './journal/journal.ts'
+export { SqliteJournal } from './journal/sqlite/sqlite-journal.ts'
+export type { Verdict } from './proof/verdict.ts'
+export { verifyExport, type VerifyOptions } from './proof/verify-export.ts'
 
 export type { Program, Procedure, Step } from './playbook/program.ts'
 export { compilePlaybook, type CompiledPlaybook } from './playbook/compile-playbook.ts'
