@@ -220,8 +220,8 @@ export class GatewayRun {
 
   #settleInterrupted(): void {
     for (const ticket of this.enforcer.gate.state.openTickets) {
-      // An unknown outcome stays open; what became of it is not asked twice.
-      if (ticket.state === 'unknown') continue
+      // An unknown outcome stays open; what became of it is not asked twice. What waits for an approval was not sent.
+      if (ticket.state === 'unknown' || ticket.state === 'held') continue
       const read = this.#tools.bound.registry.get(ticket.tool)?.risk === 'read'
       const outcome = read ? 'failed' : 'unknown'
       this.enforcer.recordToolCall(ticket.tool, {
