@@ -52,6 +52,7 @@ Examples:
   lockstep mcp --playbook refund.yaml -- npx -y some-mcp-server
   lockstep mcp --playbook refund.yaml --observe -- node server.js
   lockstep mcp --playbook refund.yaml --servers servers.json --http 8808
+  lockstep mcp --playbook refund.yaml --config lockstep.config.yaml
 `
 
 /** `lockstep mcp`: the gateway. Standard output carries the protocol and nothing else. */
