@@ -4,6 +4,7 @@ import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEnd } from '../run/event.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
+import type { PolicySetup } from '../tool/policy-guard.ts'
 import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { ApprovalAnswer, ApprovalRequest } from './ask-approval.ts'
@@ -49,6 +50,8 @@ export interface AgentOptions {
   readonly maxIdleTurns?: number
   /** The most bytes of a result that the model is shown, where its tool says nothing else. Default 65,536. */
   readonly maxResultBytes?: number
+  /** The policies that runs stand under, and who is behind them; without it no policy is asked. */
+  readonly policy?: PolicySetup
   /** Where runs are written down. Default: in memory. */
   readonly journal?: Journal
   readonly tenant?: string

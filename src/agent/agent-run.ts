@@ -214,6 +214,10 @@ export class AgentRun {
     const began = performance.now()
     const outcomes = await answerCalls(this.#setup, turn)
     spending.toolMs += performance.now() - began
+    if (outcomes.some(({ status }) => status === 'held')) {
+      this.#turn = turn
+      return { status: 'paused', reason: whatIsHeld(this.#setup) }
+    }
     this.#say(toolMessage(turn))
     this.#idle = outcomes.some(({ status }) => status === 'succeeded') ? 0 : this.#idle + 1
     return null
@@ -275,6 +279,12 @@ export class AgentRun {
     await writeFact(this.#setup, { type: 'agent.reminded', at: Date.now(), text })
     this.#say({ role: 'user', content: text })
   }
+}
+
+/** What a run says that waits for people to approve a call. */
+export function whatIsHeld({ enforcer }: RunSetup): string {
+  const held = [...enforcer.gate.state.openTickets].filter(({ state }) => state === 'held')
+  return `${held.map(({ tool, callId }) => `${tool} (${callId})`).join(', ')} waits for approval`
 }
 
 /** Why a run has to wait for a person, if it is because nobody knows what became of a call. */

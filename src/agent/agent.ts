@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { Journal, JournalEntry } from '../journal/journal.ts'
 import { Playbook } from '../playbook/playbook.ts'
+import type { ApprovalVote } from '../run/approval.ts'
 import type { RunEvent } from '../run/event.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { controlToolNames } from '../tool/control-tool.ts'
 import { matchTools } from '../tool/match-tools.ts'
+import type { EnforcerOptions } from '../tool/enforcer-options.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { RunRecord } from '../tool/run-record.ts'
 import { ToolRegistry } from '../tool/tool-registry.ts'
@@ -124,6 +126,7 @@ export class Agent {
     const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
       tools: this.#tools,
       recordViolations: this.#enforcement.recordViolations,
+      ...this.#policy(spending),
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
@@ -162,6 +165,7 @@ export class Agent {
       blockViolations: this.#enforcement.blockViolations,
       recordViolations: this.#enforcement.recordViolations,
       ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
+      ...this.#policy(spending),
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
@@ -174,6 +178,44 @@ export class Agent {
         }),
       ),
     )
+  }
+
+  /** The policies of a run, which are told what it has spent; what others spend today is not known here. */
+  #policy(spending: Spending): Pick<EnforcerOptions, 'policy'> {
+    const { policy } = this.#options
+    if (policy === undefined) return {}
+    const spent = () => {
+      const tokens = spending.promptTokens + spending.completionTokens
+      return { run: { tokens, ...(spending.cost === null ? {} : { cost_usd: spending.cost }) }, day: {} }
+    }
+    return { policy: { ...policy, spent: policy.spent ?? spent } }
+  }
+
+  /**
+   * Takes what a person says to a call that waits for approval, and writes it down: what it comes to, or why it does not count. The
+   * run goes on when it is resumed. Throws `usage` without a journal or a policy, and what `resume` throws.
+   */
+  async vote(
+    run: string,
+    callId: string,
+    vote: Omit<ApprovalVote, 'at'>,
+  ): Promise<{ readonly comesTo: string } | { readonly refused: string }> {
+    if (this.#journal === null || this.#options.policy === undefined) {
+      throw new LockstepError('usage', 'To approve a call takes the journal of its run and its policies.')
+    }
+    refuseSecond(run)
+    return await atWorkOn(run, async () => {
+      const entries = await this.#read(run, [])
+      const record = new RunRecord(run, this.#journal, this.#author(), entries)
+      const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, readRecord(entries).events, {
+        tools: this.#tools,
+        policy: this.#options.policy!,
+        onEvents: (events) => record.write(events, this.#tools),
+      })
+      const said = enforcer.gate.vote(callId, vote)
+      await enforcer.written()
+      return said
+    })
   }
 
   /** Who works through a run: a program goes its own way, and asks a model where it has to; anything else is the model's to do. */

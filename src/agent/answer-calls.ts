@@ -22,6 +22,8 @@ import { writeFact, type RunSetup } from './run-setup.ts'
 export async function answerCalls(setup: RunSetup, turn: OpenTurn): Promise<readonly CallOutcome[]> {
   const answer = new CallAnswer(setup, turn)
   const outcomes = await runTurn(turn.fact.calls.map((call) => answer.item(call)))
+  // What waits for people is not answered yet: the turn stays open, and is gone through again when they have decided.
+  if (outcomes.some(({ status }) => status === 'held')) return outcomes
   for (const [index, call] of turn.fact.calls.entries()) {
     if (!turn.returned.has(call.id)) await answer.show(call, outcomes[index]!, undefined)
   }
@@ -74,11 +76,12 @@ class CallAnswer {
     const ticket = enforcer.gate.state.byCallId.get(callId)
     const denied = this.#turn.denied.get(callId)
     const { args, outcome } =
-      ticket !== undefined
+      ticket !== undefined && ticket.state !== 'held'
         ? { args: ticket.args ?? {}, outcome: settled(ticket) }
         : denied !== undefined
           ? { args: denied.args ?? {}, outcome: refused(tool, denied) }
           : await this.#make(hooked)
+    if (outcome.status === 'held') return outcome
     const replaced = await runAfterToolCall(hooks, { ...hooked, arguments: args, outcome })
     await this.show(
       call,

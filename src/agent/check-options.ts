@@ -20,6 +20,7 @@ const known: Readonly<Record<keyof AgentOptions, true>> = {
   maxIdleTurns: true,
   maxResultBytes: true,
   journal: true,
+  policy: true,
   tenant: true,
   principal: true,
 }

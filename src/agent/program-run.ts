@@ -13,7 +13,7 @@ import { messageOf } from '../shared/message-of.ts'
 import { LockstepError, invariant } from '../shared/lockstep-error.ts'
 import type { Pending } from '../run/program/program-state.ts'
 import { questionBatch } from '../run/program/question-batch.ts'
-import { AgentRun, inOneLine, whatIsUnknown, whyAborted, type Stop } from './agent-run.ts'
+import { AgentRun, inOneLine, whatIsHeld, whatIsUnknown, whyAborted, type Stop } from './agent-run.ts'
 import { errandOf } from './errand.ts'
 import { runAfterToolCall, runBeforeModelCall, runBeforeToolCall, type HookedCall } from './hook.ts'
 import { Interruption } from './interruption.ts'
@@ -111,7 +111,7 @@ export class ProgramRun {
   }
 
   /** D1. What became of the call, the machine learns from the gate. */
-  async #call({ callId, tool, args }: Extract<Pending, { kind: 'call' }>): Promise<null> {
+  async #call({ callId, tool, args }: Extract<Pending, { kind: 'call' }>): Promise<Stop | null> {
     const { enforcer, hooks, record, spending } = this.#setup
     const step = enforcer.currentStep
     const hooked: HookedCall = { run: record.run, callId, tool, arguments: args, step }
@@ -125,6 +125,7 @@ export class ProgramRun {
     if (due && outcome.status === 'denied') {
       enforcer.gate.judge(tool, { callId, arguments: args, veto: 'a hook changed what the program calls' })
     }
+    if (outcome.status === 'held') return { status: 'paused', reason: whatIsHeld(this.#setup) }
     await runAfterToolCall(hooks, { ...hooked, outcome })
     return null
   }

@@ -137,7 +137,9 @@ export function isEmpty(fact: Pick<OpenTurn['fact'], 'text' | 'calls'>): boolean
 function note(turn: OpenTurn, event: RunEvent): void {
   switch (event.type) {
     case 'tool.denied':
-      if (event.callId !== null && event.blocked) turn.denied.set(event.callId, event)
+      // A call that waited for approval is no refused one: it may be made when the run goes on.
+      if (event.callId !== null && event.blocked && event.code !== 'awaiting_approval')
+        turn.denied.set(event.callId, event)
       break
     case 'finish.refused':
       turn.sentBack = event

@@ -34,7 +34,7 @@ export async function takeUp(
     // A playbook that was called is in the middle of its work; its call ends when it does.
     if (state.program?.frames.some((frame) => frame.callId === callId) === true) continue
     const settled = settle.get(callId)
-    if (settled === undefined && before === 'unknown') continue
+    if (settled === undefined && (before === 'unknown' || before === 'held')) continue
     const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
     const found = settled ?? (await interrupted(asked, `${state.run}/${callId}`, args ?? {}))
     // Where nothing was done, a program does it now; a model is told, and decides for itself.

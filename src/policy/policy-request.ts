@@ -70,8 +70,8 @@ export interface PolicyFacts {
   readonly past: PolicyPast | null
   /** By `CounterQuery.key`; a limit without its counter denies. */
   readonly counters: Readonly<Record<string, Counter>>
-  /** Null where nobody counts: then a budget denies. */
-  readonly spent: { readonly run: Spent; readonly day: Spent } | null
+  /** Null where nobody counts, a figure absent where nobody counts that: then a budget on it denies. */
+  readonly spent: { readonly run: Partial<Spent>; readonly day: Partial<Spent> } | null
   /** The reason given for breaking the glass; null where nobody does. */
   readonly breakGlass: string | null
 }

@@ -32,8 +32,8 @@ export interface PolicySetup {
   readonly context?: JsonObject
   /** Why the glass is broken; null where nobody does. */
   readonly breakGlass?: string | null
-  /** What the run has spent, and what was spent today; without it a budget denies. */
-  readonly spent?: () => { readonly run: Spent; readonly day: Spent } | null
+  /** What a run cannot count by itself: its tokens and dollars, and what was spent today. A budget on what nobody counts denies. */
+  readonly spent?: () => { readonly run: Partial<Spent>; readonly day: Partial<Spent> }
 }
 
 /** The policies that a run stands under. */
@@ -105,7 +105,7 @@ export class PolicyGuard {
       counters: Object.fromEntries(
         policies.flatMap((policy) => this.#count(policy, state, request.target, now)),
       ),
-      spent: spent?.() ?? null,
+      spent: { run: { ...ownSpending(state, now), ...spent?.().run }, day: spent?.().day ?? {} },
       breakGlass,
     }
   }
@@ -126,6 +126,10 @@ export class PolicyGuard {
       return [[key, { calls: made.length, targets: targets.size, seen: targets.has(target) }]]
     })
   }
+}
+
+function ownSpending(state: RunState, now: number): Partial<Spent> {
+  return { calls: state.tickets.filter(isMade).length, minutes: (now - state.startedAt) / 60_000 }
 }
 
 /** Whether a call had, or may have had, an effect. */

@@ -9,7 +9,8 @@ import type { RunState } from '../state.ts'
 import { describing, futureFrame } from './begin-playbook.ts'
 import { contextOf, topFrame, type ProgramContext } from './context.ts'
 import type { ProgramEvent } from './program-event.ts'
-import { isDueCall, type Cursor, type Frame, type ProgramState } from './program-state.ts'
+import { answer, belongsTo, dropAnswers, handleMessage, receive } from './evolve-talk.ts'
+import { isDueCall, type Cursor, type Frame } from './program-state.ts'
 
 type OfType<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
 
@@ -58,6 +59,8 @@ export function evolveProgram(state: RunState, event: RunEvent): void {
       topFrame(context).followed.shift()
       return
     case 'tool.denied':
+      // A call that still waits for approval goes on waiting.
+      if (event.code === 'awaiting_approval') return
       if (program.pending?.kind === 'call' && isDueCall(program.pending, event))
         program.pending.problem = event.message
       return
@@ -391,45 +394,6 @@ function settleCall({ program, compiled, state }: ProgramContext, event: OfType<
   program.pending = null
 }
 
-function answer(program: ProgramState, event: OfType<'question.answered'>): void {
-  const { pending } = program
-  invariant(pending?.kind === 'questions' && pending.id === event.id, `no question ${event.id} is open`)
-  for (const [id, given] of Object.entries(event.answers)) {
-    program.answers[id] = given
-    const key = pending.memory[id]
-    if (key !== undefined && given.kind === 'judge') program.judgements[key] = given.value
-  }
-  program.pending = null
-}
-
-function receive({ program }: ProgramContext, text: string): void {
-  program.conversation.push({ by: 'person', text })
-  program.counters.spoken++
-  program.pending = null
-  const frame = program.frames.at(-1)
-  if (frame === undefined) {
-    program.message = text
-    return
-  }
-  // What a model said of the answer before is not about this one.
-  const { at } = frame
-  if (at !== null) dropAnswers(program, (id) => belongsTo(id, at))
-  frame.reply = text
-  frame.last = text
-  frame.heard = false
-  frame.asked++
-  for (const each of program.frames) for (const cursor of each.cursors) cursor.spoken = true
-}
-
-function handleMessage(program: ProgramState, step: string | null): void {
-  delete program.answers['match']
-  if (step === null) program.message = null
-  const frame = program.frames.at(-1)
-  if (frame === undefined) return
-  frame.reply = null
-  delete program.answers[step ?? '']
-}
-
 function fireTrigger({ program, compiled }: ProgramContext, key: string): void {
   const kind = compiled.triggers.find((each) => each.key === key)?.trigger.kind
   const timer = program.timers.findIndex((each) => each.key === key)
@@ -445,13 +409,4 @@ function endProgram({ program }: ProgramContext): void {
   program.phase = 'ending'
   program.written.length = 0
   dropAnswers(program, () => true)
-}
-
-function dropAnswers(program: ProgramState, test: (id: string) => boolean): void {
-  for (const id of Object.keys(program.answers)) if (test(id)) delete program.answers[id]
-}
-
-/** Whether a question was asked for a bullet: under its id, or one that begins with it. */
-function belongsTo(question: string, step: string): boolean {
-  return question === step || question.startsWith(`${step}:`)
 }
