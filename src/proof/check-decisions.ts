@@ -17,9 +17,9 @@ import { passTime, perform, startRun } from '../run/perform.ts'
 import { semantics, type RunState } from '../run/state.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
+import { sameJson } from '../shared/same-json.ts'
 import { guessRequests } from './guess-request.ts'
 import type { ReadEntry } from './read-export.ts'
-import { sameJson } from './same-json.ts'
 import type { Finding, Unchecked } from './verdict.ts'
 
 /** What deciding a run again came to. */
