@@ -1,5 +1,5 @@
 /** Checks over a whole program: variables that nobody reads, or that are read before they are set. */
-import type { Program } from '../program.ts'
+import type { Procedure, Program } from '../program.ts'
 import type { Findings } from './findings.ts'
 import { type StepContext, type VariableUse, reportAt } from './step-context.ts'
 
@@ -7,6 +7,9 @@ import { type StepContext, type VariableUse, reportAt } from './step-context.ts'
 export function checkProgram(program: Program, uses: readonly VariableUse[], findings: Findings): void {
   const context = { findings } as Pick<StepContext, 'findings'> as StepContext
   const mentioned = descriptionWords(program)
+  const procedures = new Map(
+    program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]),
+  )
   const byName = new Map<string, VariableUse[]>()
   for (const use of uses) {
     const key = `${use.agent} ${use.name}`
@@ -32,7 +35,7 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
         'remove the step if nobody needs it',
       )
     }
-    warnEarly(reads, writes, program, context)
+    warnEarly(reads, writes, procedures, context)
   }
 }
 
@@ -40,16 +43,14 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
 function warnEarly(
   reads: readonly VariableUse[],
   writes: readonly VariableUse[],
-  program: Program,
+  procedures: ReadonlyMap<string, Procedure>,
   context: StepContext,
 ): void {
   // A trigger or a note asks all the time; only steps have a before and an after.
-  const [read] = reads.filter((use) => use.bullet?.id.includes('/') === true)
+  const read = reads.find((use) => use.bullet?.id.includes('/') === true)
   if (read?.bullet == null || writes.length === 0 || writes.some((write) => write.playbook !== read.playbook))
     return
-  const procedure = program.agents
-    .flatMap((agent) => agent.playbooks)
-    .find((each) => each.id === read.playbook)
+  const procedure = procedures.get(read.playbook)
   if (procedure === undefined || procedure.parameters.some((each) => each.name === read.name)) return
   if (hasLoop(procedure.steps) || !writes.every((write) => write.line > read.line)) return
   if (/\bhas\(|\bdefault\(|is (?:not )?(?:set|empty)/i.test(read.bullet.text)) return
@@ -60,7 +61,7 @@ function warnEarly(
   )
 }
 
-function hasLoop(steps: Program['agents'][number]['playbooks'][number]['steps']): boolean {
+function hasLoop(steps: Procedure['steps']): boolean {
   return steps.some(
     (step) =>
       step.kind === 'loop' ||

@@ -37,6 +37,8 @@ export class ProgramReader {
   readonly #front: JsonObject
   readonly #options: ParseProgramOptions
   readonly #findings: Findings
+  readonly #toolTable: ReadonlyMap<string, ProgramTool>
+  readonly #resolutions: ReadonlyMap<string, string>
   readonly #callables = new Callables()
   readonly #uses: VariableUse[] = []
   readonly #ids = new Set<string>()
@@ -51,6 +53,8 @@ export class ProgramReader {
     this.#front = front
     this.#options = options
     this.#findings = findings
+    this.#toolTable = new Map((options.tools ?? []).map((tool) => [tool.name, tool]))
+    this.#resolutions = new Map(Object.entries(options.resolutions ?? {}))
   }
 
   read(name: string): Program {
@@ -163,8 +167,6 @@ export class ProgramReader {
     const names = draft.playbooks.map((playbook) => ({ playbook, ...collectNames(playbook) }))
     const certain = names.flatMap((each) => [...each.state])
     const localsOf = new Map(names.map((each) => [each.playbook, each.locals]))
-    const toolTable = new Map((this.#options.tools ?? []).map((tool) => [tool.name, tool]))
-    const resolutions = new Map(Object.entries(this.#options.resolutions ?? {}))
     const agentTools = stringsOf(draft.metadata['tools'])
     const read = (elsewhere: ReadonlySet<string>): { agent: ProgramAgent; state: ReadonlySet<string> } => {
       const state = new Set(certain)
@@ -185,11 +187,11 @@ export class ProgramReader {
           findings: this.#findings,
           uses: this.#uses,
           tools: [...new Set([...program.tools, ...agentTools, ...own])],
-          toolTable,
+          toolTable: this.#toolTable,
           maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
           maxCalls: isCount(each.metadata['max_calls']) ? each.metadata['max_calls'] : usualCalls,
           literalsOf: (name) => program.literals(draft.name, name),
-          resolutions,
+          resolutions: this.#resolutions,
           unresolved: this.unresolved,
         })
       })
@@ -217,7 +219,7 @@ export class ProgramReader {
     const { tools } = this.#options
     if (tools === undefined) return
     for (const name of names) {
-      if (tools.some((tool) => tool.name === name)) continue
+      if (this.#toolTable.has(name)) continue
       const found = this.#callables.find(name, '')
       const suggestion =
         found.kind === 'none' && found.nearest !== null ? `did you mean \`${found.nearest}\`?` : null
