@@ -33,6 +33,9 @@ export interface DecisionReport {
 const machineTypes: ReadonlySet<string> = new Set<RunEvent['type']>([
   'run.started',
   'tool.admitted',
+  'tool.held',
+  'approval.voted',
+  'approval.expired',
   'tool.denied',
   'tool.settled',
   'tool.unadmitted',
@@ -50,7 +53,7 @@ const machineTypes: ReadonlySet<string> = new Set<RunEvent['type']>([
 ])
 
 /** What agents, gateways and approvers add to a record decides nothing, and is not read. */
-const shellTypes = /^(?:agent|model|gateway|approval|mcp)\.|^tool\.returned$/
+const shellTypes = /^(?:agent|model|gateway|mcp)\.|^tool\.returned$|^approval\.decided$/
 
 /** The playbooks of an export by their digest, compiled once for all runs; null for one that is not what its digest says. */
 export class PlaybookShelf {

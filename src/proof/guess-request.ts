@@ -1,3 +1,4 @@
+import type { PolicyFact } from '../run/approval.ts'
 import type { EventOf, RunEvent } from '../run/event.ts'
 import type { Facts, RunRequest } from '../run/request.ts'
 
@@ -20,7 +21,14 @@ export function guessRequests(
   const plain = (request: RunRequest): Guess => ({ request, facts, onItsWord: null })
   switch (event.type) {
     case 'tool.admitted':
-      return [plain(callOf(event))]
+    case 'tool.held':
+      return [passed(event, event.at)]
+    case 'approval.voted': {
+      const { callId, comesTo, vote: said } = event
+      const { at: _at, ...vote } = said
+      const onItsWord = `that the vote of ${vote.person} came to '${comesTo}'`
+      return [{ request: { type: 'vote', callId, vote, comesTo }, facts, onItsWord }]
+    }
     case 'tool.denied':
       return [denied(event)]
     case 'tool.settled': {
@@ -39,10 +47,10 @@ export function guessRequests(
       const { by, step, reason } = event
       if (by === 'host' || by === 'model') return [plain({ type: 'skip', by, step, reason })]
       if (by === 'finish') return finishOf(events, index).map(plain)
-      return callAfter(events, index).map((admitted) => plain(callOf(admitted)))
+      return callAfter(events, index).map((call) => passed(call, event.at))
     }
     case 'step.opened':
-      return callAfter(events, index).map((admitted) => plain(callOf(admitted)))
+      return callAfter(events, index).map((call) => passed(call, event.at))
     case 'step.failed': {
       const { by, step, error } = event
       if (by === 'host' || by === 'model') return [plain({ type: 'fail', by, step, error })]
@@ -69,7 +77,23 @@ export function guessRequests(
   }
 }
 
-function callOf({ callId, tool, args }: EventOf<'tool.admitted' | 'tool.denied'>): RunRequest {
+/** A call that was let through or held. What policies said is recorded, and not worked out again here. */
+function passed(event: EventOf<'tool.admitted' | 'tool.held'>, now: number): Guess {
+  const target = event.target ?? null
+  if (event.policy === undefined) return { request: callOf(event), facts: { now, target }, onItsWord: null }
+  const held = event.type === 'tool.held' ? event : null
+  const policy: PolicyFact = {
+    verdict: held === null ? 'allow' : 'needs_approval',
+    code: '',
+    reason: held?.message.slice(`'${event.tool}' waits for approval: `.length, -1) ?? '',
+    demands: held?.demands ?? [],
+    expiresAfterSeconds: held === null ? 0 : (held.expiresAt - held.at) / 1000,
+    record: event.policy,
+  }
+  return { request: callOf(event), facts: { now, target, policy }, onItsWord: 'what the policies said' }
+}
+
+function callOf({ callId, tool, args }: EventOf<'tool.admitted' | 'tool.held' | 'tool.denied'>): RunRequest {
   return { type: 'call', callId, tool, args }
 }
 
@@ -89,16 +113,25 @@ function denied(event: EventOf<'tool.denied'>): Guess {
       const malformed = detail(`The call of '${tool}' is not well formed: `)
       return { request, facts: { now, malformed }, onItsWord: 'that the arguments could not be read' }
     }
-    default:
-      return { request, facts: { now }, onItsWord: null }
+    default: {
+      if (event.policy === undefined) return { request, facts: { now }, onItsWord: null }
+      const verdict = code === 'policy' ? 'deny' : 'allow'
+      const reason = detail(`'${tool}' is against policy: `)
+      const said = { code: '', demands: [], expiresAfterSeconds: 0, record: event.policy }
+      const onItsWord = verdict === 'deny' ? 'what the policies said' : null
+      return { request, facts: { now, policy: { verdict, reason, ...said } }, onItsWord }
+    }
   }
 }
 
 /** The call for which steps were passed over: it comes behind them. */
-function callAfter(events: readonly RunEvent[], index: number): readonly EventOf<'tool.admitted'>[] {
+function callAfter(
+  events: readonly RunEvent[],
+  index: number,
+): readonly EventOf<'tool.admitted' | 'tool.held'>[] {
   for (let at = index; at < events.length; at++) {
     const event = events[at]!
-    if (event.type === 'tool.admitted') return [event]
+    if (event.type === 'tool.admitted' || event.type === 'tool.held') return [event]
     if (event.type !== 'step.skipped' && event.type !== 'step.opened') return []
   }
   return []

@@ -37,7 +37,12 @@ import { SqliteReservations } from './sqlite-reservations.ts'
 import { storeFailure } from './store-failure.ts'
 
 /** The facts that a checkpoint follows on (Q4). */
-const signedTypes: ReadonlySet<string> = new Set([...closingTypes, 'approval.granted', 'approval.decided'])
+const signedTypes: ReadonlySet<string> = new Set([
+  ...closingTypes,
+  'approval.granted',
+  'approval.voted',
+  'approval.decided',
+])
 
 /** How long a commit that nobody waits for may be unsafe from a power failure, in milliseconds. */
 const lazyFor = 100
