@@ -236,7 +236,8 @@ export class ProgramRun {
     const controller = new AbortController()
     const ends: Promise<Value | undefined>[] = [aborted(signal, controller.signal)]
     if (promise !== null) ends.push(promise)
-    if (time !== null) ends.push(pause(time - Date.now(), controller.signal))
+    // By the run's own clock: the system's may be moved meanwhile, and the wait would never end, or never begin.
+    if (time !== null) ends.push(pause(time - this.#setup.enforcer.gate.now(), controller.signal))
     try {
       return await Promise.race(ends)
     } finally {

@@ -49,7 +49,7 @@ export function programPlaybook(program: Program, id: string): Playbook {
             {
               tool: targetName(rule.before),
               require: `succeeded("${targetName(rule.require.call)}")`,
-              message: text,
+              message: text.replace(/\.+$/, ''),
             },
           ]
         : [],

@@ -172,6 +172,11 @@ export class Gate {
     return refused === undefined ? null : refused.reasons.join('; ')
   }
 
+  /** The time as the run counts it: whoever waits for one of its times waits by this clock. */
+  now(): number {
+    return readClock(this.#options.clock)
+  }
+
   /** Lets the run do what time alone brings about. */
   passTime(): void {
     this.assertRecorded()

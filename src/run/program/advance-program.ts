@@ -73,9 +73,9 @@ function advancePending(context: ProgramContext): readonly RunEvent[] {
 function fireTimers(context: ProgramContext): readonly RunEvent[] {
   const { program, compiled, at } = context
   const kind = program.pending?.kind
-  if (program.phase === 'ending') return nothing
-  if (kind !== undefined && kind !== 'person' && kind !== 'time') return nothing
-  const due = program.timers.find((timer) => timer.due <= at)
+  const still = kind === 'person' || kind === 'time' || (kind === undefined && program.frames.length === 0)
+  if (program.phase === 'ending' || program.begun === 0 || !still) return nothing
+  const [due] = program.timers.filter((timer) => timer.due <= at).toSorted((a, b) => a.due - b.due)
   if (due === undefined) return nothing
   const trigger = compiled.triggers.find(({ key }) => key === due.key)
   const events = trigger === undefined ? [] : fireTriggers(context, [trigger])

@@ -66,7 +66,8 @@ export function advanceWait(
 ): readonly RunEvent[] {
   const { at } = context
   if (step.for.kind === 'time') {
-    return [{ type: 'wait.begun', at, step: step.id, until: at + step.for.seconds * 1000 }]
+    const until = frame.until ?? at + step.for.seconds * 1000
+    return [{ type: 'wait.begun', at, step: step.id, until }]
   }
   if (frame.asked === 0) return [{ type: 'person.awaited', at, step: step.id }]
   if (frame.reply !== null) {

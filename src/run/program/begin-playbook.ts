@@ -121,6 +121,7 @@ export function futureFrame(id: number, procedure: Procedure, args: JsonObject):
     last: null,
     asked: 0,
     reply: null,
+    until: null,
     heard: false,
     given: [],
     calling: null,

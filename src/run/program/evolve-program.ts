@@ -9,7 +9,7 @@ import type { RunState } from '../state.ts'
 import { describing, futureFrame } from './begin-playbook.ts'
 import { contextOf, topFrame, type ProgramContext } from './context.ts'
 import type { ProgramEvent } from './program-event.ts'
-import { answer, belongsTo, dropAnswers, handleMessage, receive } from './evolve-talk.ts'
+import { answer, belongsTo, dropAhead, dropAnswers, handleMessage, receive } from './evolve-talk.ts'
 import { isDueCall, type Cursor, type Frame } from './program-state.ts'
 
 type OfType<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
@@ -139,8 +139,7 @@ function begin({ program, compiled }: ProgramContext, event: OfType<'playbook.be
   invariant(procedure !== undefined, `no playbook ${event.playbook}`)
   program.counters.frames = Math.max(program.counters.frames, event.frame)
   // What a model answered ahead was about how things stood before.
-  const asking = program.frames.at(-1)?.at ?? null
-  if (event.cause === 'trigger') dropAnswers(program, (id) => asking === null || !belongsTo(id, asking))
+  if (event.cause === 'trigger') dropAhead(program)
   if (event.cause === 'entry') program.begun++
   const { pending } = program
   const caller = program.frames.at(-1)
@@ -165,8 +164,7 @@ function leave(context: ProgramContext, event: OfType<'playbook.returned' | 'pla
   const { program } = context
   const frame = program.frames.pop()
   invariant(frame?.id === event.frame, 'only the playbook that runs can end')
-  const asking = program.frames.at(-1)?.at ?? null
-  dropAnswers(program, (id) => asking === null || !belongsTo(id, asking))
+  dropAhead(program)
   const value = event.type === 'playbook.returned' ? event.value : null
   if (event.type === 'playbook.failed') {
     program.failure = { error: event.error, target: frame.procedure, step: null }
@@ -194,6 +192,7 @@ function enterStep({ program, compiled, state }: ProgramContext, step: string): 
   noteVisit(state, frame, step)
   frame.asked = 0
   frame.reply = null
+  frame.until = null
   frame.heard = false
   frame.given = []
   frame.outcome = null
@@ -365,6 +364,7 @@ function wait(
       return
     case 'wait.begun':
       program.pending = { kind: 'time', step: event.step, until: event.until }
+      program.frames.at(-1)!.until = event.until
   }
 }
 

@@ -41,11 +41,11 @@ export function judgementsAhead(context: ProgramContext, frame: Frame, asked: re
   const rest = compiled.blocks.get(cursor.block)!.steps.slice(cursor.index + 1)
   const due = new Set(rest.flatMap((step) => toolsOf(step)))
   const visible = visibleVariables(context, frame)
+  const known = (name: string) => Object.hasOwn(visible, name) && !asked.some((each) => each.name === name)
   return compiled.noteRules.flatMap(({ key, procedure, rule }): Asking[] => {
     if (procedure.id !== frame.procedure || !due.has(targetName(rule.before))) return []
     if (rule.require.kind !== 'holds' || rule.require.condition.kind !== 'judged') return []
     const { condition } = rule.require
-    const known = (name: string) => Object.hasOwn(visible, name) && !asked.some((each) => each.name === name)
     if (condition.reads.length === 0 || !condition.reads.every(known)) return []
     if (rememberedJudgement(context, frame, key, condition) !== null) return []
     return [judgeQuestion(context, frame, key, condition)]
@@ -64,7 +64,8 @@ export function noteProblem(state: RunState, tool: string): string | null {
       condition.kind === 'judged'
         ? rememberedJudgement(context, frame, note.key, condition)
         : context.compiled.truth(condition.value).value.evaluate(lookupIn(context, frame))
-    if (holds !== true) return note.text
+    // Whoever quotes it ends the sentence.
+    if (holds !== true) return note.text.replace(/\.+$/, '')
   }
   return null
 }

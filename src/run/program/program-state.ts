@@ -48,6 +48,8 @@ export interface Frame {
   /** How often a person was asked in the bullet at hand, and the answer that has not been looked at. */
   asked: number
   reply: string | null
+  /** When the bullet at hand has waited long enough, if it waits for the time; a playbook that runs meanwhile makes it no longer. */
+  until: number | null
   /** The triggers that the answer means have been set off. */
   heard: boolean
   /** The variables that the answers gave a value. */
