@@ -11,6 +11,8 @@ export { PlaybookStep, type PlaybookStepDefinition } from './playbook/playbook-s
 export type { Diagnostic } from './document/diagnostic.ts'
 export { type ConfigDefinition, defineConfig } from './source/define-config.ts'
 export { loadPlaybook } from './source/load-playbook.ts'
+export { loadPolicy } from './source/load-policy.ts'
+export { PolicyLoadError } from './source/policy-load-error.ts'
 export { type LoadOptions, PlaybookLoader } from './source/playbook-loader.ts'
 export type { KnownTool } from './source/program-tool.ts'
 
@@ -78,6 +80,14 @@ export type {
 export { SqliteJournal } from './journal/sqlite/sqlite-journal.ts'
 export type { Verdict } from './proof/verdict.ts'
 export { verifyExport, type VerifyOptions } from './proof/verify-export.ts'
+
+export type { CompiledPolicy } from './policy/compile-policy.ts'
+export { decide as decidePolicy } from './policy/decide.ts'
+export type { ApprovalDemand, PolicyDecision } from './policy/decision.ts'
+export { explain as explainPolicy, type Explanation } from './policy/explain.ts'
+export type { PolicyFacts, PolicyRequest, Principal } from './policy/policy-request.ts'
+export type { PolicySetup } from './tool/policy-guard.ts'
+export type { ApprovalVote } from './run/approval.ts'
 
 export type { Program, Procedure, Step } from './playbook/program.ts'
 export { compilePlaybook, type CompiledPlaybook } from './playbook/compile-playbook.ts'

@@ -2,6 +2,7 @@
 export const errorCodes = [
   'invalid_playbook',
   'invalid_config',
+  'invalid_policy',
   'secret_unavailable',
   'invalid_input',
   'invalid_value',

@@ -89,6 +89,8 @@ class ConfigReader {
           this.#mcp(server, ['mcpServers', name]),
         ]),
       ),
+      policies: file.policies.map((policy) => resolve(this.#folder, policy)),
+      people: file.people,
       callReadsInDryRun: file.dry_run.call_reads,
     }
   }

@@ -159,6 +159,18 @@ export const configSchema = z.strictObject(
       )
       .default({})
       .describe('MCP servers, in the shape MCP clients use.'),
+    policies: z
+      .array(filled, { error: 'must be a list of files' })
+      .default([])
+      .describe('Files of policies that every run stands under.'),
+    people: z
+      .record(
+        z.string().min(1, { error: 'must not be empty' }),
+        z.array(filled, { error: 'must be a list of roles' }),
+        mapping,
+      )
+      .default({})
+      .describe('The roles of people, by their names as users of the operating system.'),
     dry_run: z
       .strictObject(
         {

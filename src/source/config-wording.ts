@@ -12,6 +12,7 @@ const madeUp: ReadonlySet<string | number> = new Set([
   'stdin',
   'input',
   'mcpServers',
+  'people',
 ])
 
 /** Names keys and places of a configuration the way their author spelled them. */

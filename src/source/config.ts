@@ -81,5 +81,9 @@ export interface Config {
   readonly exec: readonly ExecToolConfig[]
   readonly modules: readonly string[]
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>
+  /** The files of the policies that every run stands under. */
+  readonly policies: readonly string[]
+  /** The roles of people, by their names as users of the operating system. */
+  readonly people: Readonly<Record<string, readonly string[]>>
   readonly callReadsInDryRun: boolean
 }

@@ -48,6 +48,26 @@ const exec = (...lines: string[]) =>
   ].join('\n')
 
 describe('loadConfig', () => {
+  it('knows policies by their whole paths, and people by their names', async () => {
+    const path = write(
+      'people/lockstep.config.yaml',
+      'policies: [policies/a.yaml, ../b.yaml]\npeople: { ann: [Lead], bob: [] }\n',
+    )
+    const { policies, people } = await loadConfig(path)
+    expect(policies).toEqual([join(folder, 'people/policies/a.yaml'), join(folder, 'b.yaml')])
+    expect(people).toEqual({ ann: ['Lead'], bob: [] })
+  })
+
+  it('says where policies or people are something else', async () => {
+    expect(await problemsOf('policies: a.yaml\npeople: { ann: Lead }\npeple: {}')).toEqual([
+      '1:wrong_type `policies` must be a list of files, not "a.yaml", write it as a list: [a.yaml]',
+      '2:wrong_type `people.ann` must be a list of roles, not "Lead", write it as a list: [Lead]',
+      '3:unknown_key unknown key `peple` in the configuration, did you mean `people`?',
+    ])
+    const code = `export default { policies: ['a.yaml'], people: { aB_c: ['Lead', ''] } }`
+    expect((await problemsOf(code, 'ts'))[0]).toMatch(/`people\.aB_c` must not be empty/)
+  })
+
   it('fills in the defaults, of which the first is caution', async () => {
     const path = write(
       'full/lockstep.config.yaml',

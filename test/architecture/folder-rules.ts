@@ -27,7 +27,7 @@ export const folderRules: FolderRules = {
     run: ['playbook', 'expression'],
     proof: ['run', 'policy', 'playbook', 'journal'],
     tool: ['run', 'policy', 'journal', 'playbook'],
-    source: ['playbook', 'document', 'expression'],
+    source: ['playbook', 'policy', 'document', 'expression'],
     agent: ['tool', 'run', 'playbook', 'journal'],
     engine: ['run', 'agent', 'tool', 'journal'],
     stream: ['journal'],
