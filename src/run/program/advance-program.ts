@@ -21,7 +21,7 @@ import { advanceStep } from './advance-step.ts'
 import { endBlock } from './advance-branch.ts'
 import { handleIdleMessage } from './advance-talk.ts'
 import { checkStateTriggers, fireTriggers, messageTriggers, triggersOn } from './trigger.ts'
-import { completeStep, failStep } from './end-step.ts'
+import { abandonSteps, completeStep, failStep } from './end-step.ts'
 import type { Frame } from './program-state.ts'
 
 /** How many bullets a run may go through. */
@@ -163,11 +163,17 @@ function dealWithFailure(context: ProgramContext): readonly RunEvent[] {
     if (fired.length > 0) return [{ type: 'failure.handled', at, trigger: handler.key }, ...fired]
   }
   if (frame === undefined) return endRun(context, 'failed', error)
-  const failed: RunEvent = { type: 'playbook.failed', at, frame: frame.id, error }
-  const calling = program.frames.at(-2)?.calling ?? null
-  if (frame.callId === null || calling === null) return [failed]
+  const failed: readonly RunEvent[] = [
+    ...abandonSteps(context, frame, step),
+    { type: 'playbook.failed', at, frame: frame.id, error },
+  ]
+  const below = program.frames.at(-2)
+  const kind = context.compiled.triggers.find(({ key }) => key === frame.trigger)?.trigger.kind
+  if (kind === 'before' && below?.at != null) return [...failed, failStep(context, below.at, error)]
+  const calling = below?.calling ?? null
+  if (frame.callId === null || calling === null) return failed
   return [
-    failed,
+    ...failed,
     { type: 'tool.settled', at, callId: frame.callId, outcome: 'failed', error },
     failStep(context, calling.step, error),
   ]

@@ -110,6 +110,7 @@ export function futureFrame(id: number, procedure: Procedure, args: JsonObject):
     id,
     procedure: procedure.id,
     cause: 'call',
+    trigger: null,
     callId: null,
     locals: { ...args },
     description: null,

@@ -33,8 +33,19 @@ export function putAll(
 
 /** The events that end everything a playbook has begun, from the inside out, up to and including one bullet; all of it without one. */
 export function closeSteps(context: ProgramContext, frame: Frame, upTo: string | null = null): RunEvent[] {
-  const owners = frame.cursors.map(({ block }) => block).filter((block) => context.compiled.steps.has(block))
-  const open = [...owners, ...(frame.at === null || owners.includes(frame.at) ? [] : [frame.at])].toReversed()
+  const open = openSteps(context, frame)
   const last = upTo === null ? open.length : open.indexOf(upTo) + 1
   return open.slice(0, last).map((step) => completeStep(context, step))
+}
+
+/** The events that end what a playbook that fails has begun, but the bullet that failed. */
+export function abandonSteps(context: ProgramContext, frame: Frame, failed: string | null): RunEvent[] {
+  return openSteps(context, frame)
+    .filter((step) => step !== failed)
+    .map((step) => failStep(context, step, 'the playbook failed'))
+}
+
+function openSteps({ compiled }: ProgramContext, { cursors, at }: Frame): string[] {
+  const owners = cursors.map(({ block }) => block).filter((block) => compiled.steps.has(block))
+  return [...owners, ...(at === null || owners.includes(at) ? [] : [at])].toReversed()
 }

@@ -150,6 +150,7 @@ function begin({ program, compiled }: ProgramContext, event: OfType<'playbook.be
   program.frames.push({
     ...futureFrame(event.frame, procedure, event.arguments),
     cause: event.cause,
+    trigger: event.trigger,
     callId: event.callId,
     description: event.description,
     cursors: [newCursor(procedure.id)],
@@ -167,7 +168,10 @@ function leave(context: ProgramContext, event: OfType<'playbook.returned' | 'pla
   dropAhead(program)
   const value = event.type === 'playbook.returned' ? event.value : null
   if (event.type === 'playbook.failed') {
-    program.failure = { error: event.error, target: frame.procedure, step: null }
+    // A playbook that deals with a failure and fails itself is not dealt with in turn: that might never end.
+    const dealing =
+      context.compiled.triggers.find(({ key }) => key === frame.trigger)?.trigger.kind === 'fails'
+    program.failure = { error: event.error, target: dealing ? null : frame.procedure, step: null }
     program.pending = null
   } else if (frame.cause === 'entry') program.result = value
   restoreVisits(context)
@@ -250,9 +254,12 @@ function nextStep(frame: Frame): void {
 }
 
 function failStep({ program }: ProgramContext, event: OfType<'step.failed'>): void {
+  // What stands around the bullet that failed goes down with it.
+  if (program.failure !== null && program.failure.step !== null) return
   const { pending } = program
   const calling = program.frames.at(-1)?.calling ?? null
-  const target = pending?.kind === 'call' ? pending.tool : (calling?.tool ?? null)
+  // A playbook that comes before a call and fails, fails the bullet that makes the call.
+  const target = pending?.kind === 'call' ? pending.tool : (calling?.tool ?? program.failure?.target ?? null)
   program.failure = { error: traced(event.step, event.error), target, step: event.step }
   program.pending = null
 }
@@ -270,9 +277,10 @@ function handleFailure({ program, compiled }: ProgramContext): void {
   const step = program.failure?.step ?? null
   program.failure = null
   const frame = program.frames.at(-1)
-  if (frame === undefined) return
-  if (step !== null && frame.cursors.some(({ block }) => block === step)) leaveBlocks(compiled, frame, step)
-  if (step !== null) dropAnswers(program, (id) => belongsTo(id, step))
+  // What a trigger had set off failed: the bullet it came between has not, and goes on.
+  if (frame === undefined || step === null) return
+  if (frame.cursors.some(({ block }) => block === step)) leaveBlocks(compiled, frame, step)
+  dropAnswers(program, (id) => belongsTo(id, step))
   nextStep(frame)
 }
 

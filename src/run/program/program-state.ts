@@ -29,6 +29,8 @@ export interface Frame {
   readonly id: number
   readonly procedure: string
   readonly cause: FrameCause
+  /** The trigger that set it off, if one did. */
+  readonly trigger: string | null
   /** The ticket that is settled when it returns. */
   readonly callId: string | null
   readonly locals: Record<string, Json>
