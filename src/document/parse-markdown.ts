@@ -47,9 +47,8 @@ interface OpenItem {
 
 /** A text that grows line by line. */
 class OpenText {
-  readonly pieces: MarkdownPiece[] = []
-  readonly #parts: string[] = []
-  #length = 0
+  #pieces: MarkdownPiece[] | null = null
+  #text = ''
 
   /** Adds a line of prose. Longer gaps than anybody writes become one blank, so that no form is slow to match. */
   addProse(line: MarkdownLine, column: number, text: string): void {
@@ -63,14 +62,18 @@ class OpenText {
   }
 
   add(line: MarkdownLine, column: number, text: string): void {
-    if (this.pieces.length > 0) this.#length += 1
-    this.pieces.push({ at: this.#length, line, column })
-    this.#parts.push(text)
-    this.#length += text.length
+    if (this.#pieces === null) {
+      // Most texts are one line, and a list made of one element is a tenth of the size of one that grows.
+      this.#pieces = [{ at: 0, line, column }]
+      this.#text = text
+    } else {
+      this.#pieces.push({ at: this.#text.length + 1, line, column })
+      this.#text += `\n${text}`
+    }
   }
 
   close(): MarkdownText {
-    return { text: this.#parts.join('\n'), pieces: this.pieces }
+    return { text: this.#text, pieces: this.#pieces ?? [] }
   }
 }
 
@@ -141,7 +144,7 @@ class OutlineReader {
     const first = content.charCodeAt(0)
     if (first === 35 && column <= 3 && this.#heading(line, text, column)) return at + 1
     if ((first === 96 || first === 126) && fence.test(content)) return this.#code(at, column, indent, content)
-    if (rule.test(content)) {
+    if ((first === 45 || first === 42 || first === 95) && rule.test(content)) {
       this.#closeItems(0)
       this.#root.push({ kind: 'break', line })
       return at + 1

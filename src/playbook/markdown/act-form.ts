@@ -90,6 +90,7 @@ function actTargets(bullet: Bullet, context: StepContext): Target[] {
 }
 
 function variablesIn(text: string): { name: string; type: Target['type'] }[] {
+  if (!text.includes('$')) return []
   return [...text.matchAll(variable)].map(([, name, type]) => ({
     name: name!,
     type: (type === undefined ? null : typeNamed(type)) ?? 'any',

@@ -20,7 +20,7 @@ export const longestForm = 10_000
 export function bulletOf(item: MarkdownItem, id: string): Bullet {
   const raw = item.text.text
   const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
-  const code = /^`([^`]+)`$/.exec(flat)
+  const code = flat.startsWith('`') ? /^`([^`]+)`$/.exec(flat) : null
   const at = code === null ? 0 : 1
   const text = (code?.[1] ?? flat).trimEnd()
   return {

@@ -53,20 +53,29 @@ export class Callables {
   readonly #byWords = new Map<string, Callable[]>()
   readonly #byFirstWord = new Map<string, { callable: Callable; own: readonly string[] }[]>()
   readonly #agents = new Map<string, string>()
+  readonly #agentWords = new Set<string>()
   readonly #firstWords = new Set<string>()
   #missed = 0
 
   addAgent(name: string): void {
-    this.#agents.set(wordKey(name), name)
+    const words = wordsOf(name)
+    this.#agents.set(words.join(' '), name)
+    if (words[0] !== undefined) this.#agentWords.add(words[0])
+  }
+
+  /** Whether the name of any agent begins with the first word of the text. */
+  mayNameAgent(text: string): boolean {
+    const [first] = wordsOf(text)
+    return first !== undefined && this.#agentWords.has(first)
   }
 
   add(callable: Callable): void {
     this.all.push(callable)
-    const key = wordKey(callable.name)
+    const own = wordsOf(callable.name)
+    const key = own.join(' ')
     const same = this.#byWords.get(key)
     if (same === undefined) this.#byWords.set(key, [callable])
     else same.push(callable)
-    const own = wordsOf(callable.name)
     const [first] = own
     if (first !== undefined) this.#firstWords.add(first)
     // One word stands in many a sentence by chance.
@@ -97,7 +106,8 @@ export class Callables {
 
   /** What `name(…)`, written in a playbook of an agent, calls. */
   find(name: string, from: string): Found {
-    const same = this.#byWords.get(wordKey(name)) ?? []
+    const same = this.#byWords.get(wordKey(name))
+    if (same === undefined) return this.#missing(name)
     // The exact spelling wins: `lookup_order` the tool before `Lookup order` the playbook.
     const exact = same.filter((each) => each.name === name)
     return choose(exact.length > 0 ? exact : same, from) ?? this.#missing(name)
@@ -123,13 +133,13 @@ export class Callables {
     const words = wordsOf(text)
     const found: string[] = []
     let tried = 0
-    words.forEach((word, at) => {
-      for (const { callable, own } of this.#byFirstWord.get(word) ?? []) {
-        if (++tried > mostTried) return
+    for (let at = 0; at < words.length; at++) {
+      for (const { callable, own } of this.#byFirstWord.get(words[at]!) ?? []) {
+        if (++tried > mostTried) return found
         const reachable = callable.agent === null || callable.agent === from || callable.public
         if (reachable && follows(own, words, at) && !found.includes(callable.name)) found.push(callable.name)
       }
-    })
+    }
     return found
   }
 

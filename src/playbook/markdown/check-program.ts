@@ -6,7 +6,9 @@ import { type StepContext, type VariableUse, reportAt } from './step-context.ts'
 /** Reports what only shows when all playbooks have been read. */
 export function checkProgram(program: Program, uses: readonly VariableUse[], findings: Findings): void {
   const context = { findings } as Pick<StepContext, 'findings'> as StepContext
-  const mentioned = descriptionWords(program)
+  let words: ReadonlySet<string> | null = null
+  // Only a variable that nobody reads is looked for in descriptions.
+  const isMentioned = (name: string): boolean => (words ??= descriptionWords(program)).has(name)
   const procedures = new Map(
     program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]),
   )
@@ -27,7 +29,7 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
       reads.length === 0 &&
       write?.bullet != null &&
       !/^(?:for|repeat|do|loop|count)\b/i.test(write.bullet.text) &&
-      !mentioned.has(write.name)
+      !isMentioned(write.name)
     ) {
       reportAt(write.bullet, 0, write.bullet.text.length, context).warn(
         'unused_variable',

@@ -165,9 +165,12 @@ export function spellCondition(words: string, context: StepContext): string | nu
   return null
 }
 
+const andWord = /\s+and\s+/i
+const orWord = /\s+or\s+/i
+
 function splitAt(text: string, word: 'and' | 'or'): string[] {
   if (/["'([{]/.test(text) || /\bbetween\b/i.test(text)) return splitOutside(text, word)
-  return text.split(new RegExp(String.raw`\s+${word}\s+`, 'i'))
+  return text.split(word === 'and' ? andWord : orWord)
 }
 
 /** Splits at the word where it stands in no quotes, no brackets and behind no `between`. */

@@ -48,8 +48,13 @@ class Expander {
       this.#findings.diagnostics.push(diagnosticWithoutPlace(refused, source.file))
       return
     }
+    const lines = splitLines(source.text, source.file)
+    if (indent === '' && !source.text.includes('!import')) {
+      for (const line of lines) this.lines.push(line)
+      return
+    }
     let open: string | null = null
-    for (const line of splitLines(source.text, source.file)) {
+    for (const line of lines) {
       const sign =
         line.text.includes('```') || line.text.includes('~~~') ? (fence.exec(line.text)?.[1] ?? null) : null
       if (sign !== null && (open === null || (sign[0] === open[0] && sign.length >= open.length)))

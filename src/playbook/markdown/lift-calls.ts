@@ -107,6 +107,7 @@ export class Lifter {
 
   /** The source of a part with each call replaced by the name of its result. */
   render(node: SyntaxNode, always: boolean): string {
+    if (node.kind === 'literal') return this.#source.slice(node.start, node.end)
     if (node.kind === 'call' && !isBuiltin(node.name)) {
       return this.#lift(
         node,
@@ -136,7 +137,8 @@ export class Lifter {
   #replace(node: SourceRange, parts: readonly (readonly [SyntaxNode, boolean])[]): string {
     let text = ''
     let at = node.start
-    for (const [part, always] of parts.toSorted(([a], [b]) => a.start - b.start)) {
+    const inOrder = parts.length > 1 ? parts.toSorted(([a], [b]) => a.start - b.start) : parts
+    for (const [part, always] of inOrder) {
       text += this.#source.slice(at, part.start) + this.render(part, always)
       at = part.end
     }

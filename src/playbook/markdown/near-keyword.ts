@@ -27,6 +27,8 @@ const forms: Readonly<Record<string, string>> = {
   exit: 'Exit program',
 }
 
+const keywords: readonly (readonly [string, string])[] = Object.entries(forms)
+
 /** Good words that happen to look like one of them. */
 const otherWords: ReadonlySet<string> = new Set(
   `act add adjust aid aim allow alter amend analyse analyze apply approve arrange assess assign assist attach attend audit avoid
@@ -67,7 +69,7 @@ export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
   if (otherWords.has(word) || Object.hasOwn(forms, word)) return false
   const rest = bullet.text.slice(found[0].length)
   const structured = bullet.children.length > 0 || /\$|[<>=]|\beach\b/.test(rest)
-  for (const [keyword, form] of Object.entries(forms)) {
+  for (const [keyword, form] of keywords) {
     const limit = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (structured ? 2 : 1) : structured ? 1 : 0
     if (limit === 0 || Math.abs(keyword.length - word.length) > limit || distance(word, keyword) > limit)
       continue

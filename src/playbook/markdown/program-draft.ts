@@ -36,19 +36,23 @@ export interface PlaybookDraft {
 
 type Section = 'triggers' | 'steps' | 'notes'
 
-const sections: Readonly<Record<string, Section>> = {
-  triggers: 'triggers',
-  trigger: 'triggers',
-  steps: 'steps',
-  step: 'steps',
-  notes: 'notes',
-  note: 'notes',
-}
+const sections: ReadonlyMap<string, Section> = new Map([
+  ['triggers', 'triggers'],
+  ['trigger', 'triggers'],
+  ['steps', 'steps'],
+  ['step', 'steps'],
+  ['notes', 'notes'],
+  ['note', 'notes'],
+])
+/** The longest of them, with a colon. */
+const longestSection = 9
 
 /** The section a heading opens, if it is written as one. */
 export function sectionNamed(title: string): Section | null {
-  const key = title.trim().toLowerCase().replace(/:$/, '')
-  return Object.hasOwn(sections, key) ? sections[key]! : null
+  const name = title.trim()
+  if (name.length > longestSection) return null
+  const key = name.toLowerCase()
+  return sections.get(key.endsWith(':') ? key.slice(0, -1) : key) ?? null
 }
 
 /** Sorts the blocks of a program under its headings. */

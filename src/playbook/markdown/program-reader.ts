@@ -145,11 +145,11 @@ export class ProgramReader {
 
   #id(name: string, agent: string): string {
     const plain = idFromName(name) || `Playbook${this.#ids.size + 1}`
-    const options = [plain, `${idFromName(agent) || 'Agent'}.${plain}`]
-    let id = options.find((each) => !this.#ids.has(each))
-    for (let count = 2; id === undefined; count++) {
-      const numbered = `${options[1]!}_${count}`
-      if (!this.#ids.has(numbered)) id = numbered
+    let id = plain
+    if (this.#ids.has(id)) {
+      const full = `${idFromName(agent) || 'Agent'}.${plain}`
+      id = full
+      for (let count = 2; this.#ids.has(id); count++) id = `${full}_${count}`
     }
     this.#ids.add(id)
     return id

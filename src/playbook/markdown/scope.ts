@@ -97,7 +97,8 @@ const keeper = /\b(?:store|save|keep|put)\b/i
 
 function collectFrom(raw: string, locals: Set<string>, state: Set<string>): void {
   if (raw.length > 10_000) return
-  const text = raw.replaceAll('\n', ' ').replace(/^`|`$/g, '')
+  const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
+  const text = flat.includes('`') ? flat.replace(/^`|`$/g, '') : flat
   const word = firstWord(text)
   const tells = setters.has(word) || keeper.test(text)
   if (!tells && !text.includes('$') && !text.includes(' is ') && !text.includes('=')) return

@@ -39,7 +39,8 @@ const askedAgent = new RegExp(String.raw`^(?:ask|tell)\s+(?!${person}\b)(?:the\s
 export function addressesAgent(text: string, context: StepContext): boolean {
   const rest = askedAgent.exec(text)?.[1]
   if (rest === undefined) return false
-  const words = rest.split(/\s+/)
+  const words = rest.split(/\s+/, 4)
+  if (!context.callables.mayNameAgent(words.join(' '))) return false
   return [1, 2, 3, 4].some(
     (count) =>
       count < words.length + 1 && context.callables.agentNamed(words.slice(0, count).join(' ')) !== null,
@@ -221,6 +222,7 @@ function typeAsked(text: string): ValueType {
 }
 
 function listOf(words: string): Receiver[] {
+  if (!words.includes('$')) return []
   return [...words.matchAll(/\$([\p{L}_][\p{L}\p{N}_]*)(?::(\p{L}+))?/gu)].map(([, name, type]) => ({
     name: name!,
     sigil: true,

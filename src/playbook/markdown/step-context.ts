@@ -178,18 +178,28 @@ function nearestVariable(name: string, scope: Scope): string | null {
   return nearestName(name, known)
 }
 
+/** So many names are looked for one by one. */
+const fewNames = 16
 const mention = /\$([\p{L}_][\p{L}\p{N}_]*)/gu
 
 /** The variables that words mention, with `$`; known ones without it too. */
 export function mentioned(text: string, scope: Scope): string[] {
   const names = new Set<string>()
   if (text.includes('$')) for (const [, name] of text.matchAll(mention)) names.add(name!)
-  if (scope.locals.size + scope.parameters.size > 0) {
+  if (mayMentionOwn(text, scope)) {
     for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) {
       if (scope.locals.has(word) || scope.parameters.has(word)) names.add(word)
     }
   }
   return [...names]
+}
+
+/** A glance before the text is taken apart: most words mention none of a few names. */
+function mayMentionOwn(text: string, { locals, parameters }: Scope): boolean {
+  if (locals.size + parameters.size > fewNames) return true
+  for (const name of locals) if (text.includes(name)) return true
+  for (const name of parameters.keys()) if (text.includes(name)) return true
+  return false
 }
 
 /** The known variables that words read, noted; those that nothing sets are errors. */

@@ -22,6 +22,9 @@ export interface ReadTemplate {
 
 const dollar = /\$[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+|"[^"\]]*"|'[^'\]]*')\])*/uy
 
+/** What can only stand for itself. */
+const plain = /[^{}$]+/y
+
 /**
  * Reads words. `{expression}` is a placeholder, `{{` a brace, and a brace that begins no expression stays as it is. With
  * `dollars`, `$name` is a placeholder too, and `$10` is money.
@@ -44,6 +47,13 @@ export function readTemplate(
   let literal = 0
   let at = 0
   while (at < words.length) {
+    plain.lastIndex = at
+    const run = plain.exec(words)?.[0]
+    if (run !== undefined) {
+      source += run
+      at += run.length
+      continue
+    }
     const sign = words[at]!
     if (sign === '}' && literal > 0) {
       // It closes a brace that stands for itself, so it does too, even where another one follows.

@@ -14,11 +14,52 @@ const articles: ReadonlySet<string> = new Set([
 
 /** The words of a name or a phrase in small letters, without articles: `ValidateEmail`, `validate_email` and `Validate the email` are alike. */
 export function wordsOf(text: string): string[] {
+  return (isAscii(text) ? asciiWords(text) : anyWords(text)).filter((word) => !articles.has(word))
+}
+
+function anyWords(text: string): readonly string[] {
   const spaced = text
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
     .toLowerCase()
-  return (spaced.match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !articles.has(word))
+  return spaced.match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+/** The same for the letters of nearly every text, where no expression is needed to tell them apart. */
+function asciiWords(text: string): string[] {
+  const words: string[] = []
+  const lower = text.toLowerCase()
+  let from = -1
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (!isLower(code) && !isUpper(code) && !isDigit(code)) {
+      if (from !== -1) words.push(lower.slice(from, at))
+      from = -1
+    } else if (from === -1) from = at
+    else if (isUpper(code) && (!isUpper(text.charCodeAt(at - 1)) || isLower(text.charCodeAt(at + 1)))) {
+      words.push(lower.slice(from, at))
+      from = at
+    }
+  }
+  if (from !== -1) words.push(lower.slice(from))
+  return words
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false
+  return true
+}
+
+function isLower(code: number): boolean {
+  return code >= 97 && code <= 122
+}
+
+function isUpper(code: number): boolean {
+  return code >= 65 && code <= 90
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }
 
 /** The words as one key. */
@@ -28,7 +69,7 @@ export function wordKey(text: string): string {
 
 /** An ASCII name made of the words of a heading: as written where it is one word, else in CamelCase. */
 export function idFromName(name: string): string {
-  const plain = name.normalize('NFKD').replace(/[\u0300-\u036f]/g, '')
+  const plain = isAscii(name) ? name : name.normalize('NFKD').replace(/[\u0300-\u036f]/g, '')
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(plain)) return plain
   const parts = plain.match(/[A-Za-z0-9_]+/g) ?? []
   const id = parts.map((part) => part[0]!.toUpperCase() + part.slice(1)).join('')
