@@ -1,7 +1,7 @@
-/** One line of a result: a time, or a ratio of two times taken in the same run. */
+/** One line of a result: a time, a ratio of two times taken in the same run, or how many requests to a model there were. */
 export interface Row {
   readonly what: string
-  readonly unit: 'µs' | 'ms' | '×'
+  readonly unit: 'µs' | 'ms' | '×' | 'requests'
   readonly p50: number
   readonly p99: number | null
   readonly goal: number | null

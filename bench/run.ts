@@ -6,6 +6,7 @@ const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise
   agent: () => import('./agent.ts'),
   enforcer: () => import('./enforcer.ts'),
   journal: () => import('./journal.ts'),
+  markdown: () => import('./markdown.ts'),
   mcp: () => import('./mcp.ts'),
   policy: () => import('./policy.ts'),
 }
@@ -44,7 +45,8 @@ function table(rows: readonly Row[]): string {
 }
 
 function cells(row: Row): string[] {
-  const number = (value: number | null) => (value === null ? '' : `${value.toPrecision(3)} ${row.unit}`)
+  const digits = (value: number) => (row.unit === 'requests' ? String(value) : value.toPrecision(3))
+  const number = (value: number | null) => (value === null ? '' : `${digits(value)} ${row.unit}`)
   const met = row.goal === null ? '' : `${row.p50 <= row.goal ? 'met' : 'MISSED'} (≤ ${row.goal} ${row.unit})`
   return [row.what, number(row.p50), number(row.p99), met]
 }
