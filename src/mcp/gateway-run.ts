@@ -10,7 +10,7 @@
  * W3  Each call counts as one turn of the model: a client does not say where a turn ends, and a limit must not be lost.
  */
 import { randomUUID } from 'node:crypto'
-import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEvent } from '../run/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
@@ -22,9 +22,11 @@ import type { EnforcerOptions } from '../tool/enforcer-options.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
 import type { RunRecord } from '../tool/run-record.ts'
+import { nobodyToAsk, type ClientPerson, type GatewayApprovals } from './gateway-approvals.ts'
 import type { GatewayTools } from './gateway-tools.ts'
 import { Observation } from './observation.ts'
 import { describePosition } from './position.ts'
+import { RunApprovals } from './run-approvals.ts'
 
 /** What MCP itself says with an answer; the upstream's word on that is not this gateway's. */
 const reserved = 'io.modelcontextprotocol/'
@@ -40,7 +42,12 @@ export interface GatewayRunSetup {
   readonly options: Omit<EnforcerOptions, 'tools' | 'onEvents'>
   /** The events so far of a run that is taken up; null for a new one. */
   readonly events: readonly RunEvent[] | null
+  /** The policies it stands under, and whose run it is; without it no policy is asked. */
+  readonly policy?: { readonly approvals: GatewayApprovals; readonly principal: string }
 }
+
+/** What a client is answered: what came of its call, or what its person is to say first. */
+export type GatewayAnswer = CallToolResult | InputRequiredResult
 
 /** A run that clients call into. */
 export class GatewayRun {
@@ -48,6 +55,7 @@ export class GatewayRun {
   readonly observation: Observation
   readonly #tools: GatewayTools
   readonly #record: RunRecord
+  readonly #approvals: RunApprovals | null
   readonly #inFlight = new Set<Promise<unknown>>()
 
   /** Begins a run, or takes one up; calls that were in flight then are settled as far as anybody knows. */
@@ -55,13 +63,18 @@ export class GatewayRun {
     this.#tools = setup.tools
     this.#record = setup.record
     this.observation = new Observation()
+    const { policy } = setup
+    this.#approvals =
+      policy === undefined ? null : new RunApprovals(setup.record.run, policy.principal, policy.approvals)
     const { playbook } = setup.tools
     const registry = setup.tools.registryFor(inputsOf(playbook, setup))
     const options = {
       ...setup.options,
+      ...(policy === undefined ? {} : { policy: policy.approvals.setupFor(policy.principal) }),
       tools: registry,
       onEvents: (events: readonly RunEvent[]) => {
         this.observation.hear(events)
+        this.#approvals?.hear(events)
         return setup.record.write(events, registry)
       },
     }
@@ -70,6 +83,7 @@ export class GatewayRun {
       return
     }
     this.observation.hear(setup.events)
+    this.#approvals?.hear(setup.events)
     this.enforcer = PlaybookEnforcer.fromEvents(playbook, setup.events, options)
     this.#settleInterrupted()
   }
@@ -96,14 +110,20 @@ export class GatewayRun {
   }
 
   /** Judges a call of a client and carries it out (W1, W2). */
-  async call(called: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
-    const answer = this.#answer(called, args, signal)
+  async call(
+    called: string,
+    args: JsonObject,
+    signal: AbortSignal,
+    person: ClientPerson = nobodyToAsk,
+  ): Promise<GatewayAnswer> {
+    const answer = this.#answer(called, args, signal, person)
     this.#inFlight.add(answer)
     try {
       const told = await answer
-      // A refusal, an unknown outcome or an end that was told is on record. A success need not wait for that: if a crash loses it, the
-      // call was admitted on record and counts as unknown afterwards, never as not made.
-      if (told.isError === true || this.enforcer.status !== null) await this.enforcer.written()
+      // A refusal, a question, an unknown outcome or an end that was told is on record. A success need not wait for that: if a crash loses
+      // it, the call was admitted on record and counts as unknown afterwards, never as not made.
+      if (told['isError'] === true || 'inputRequests' in told || this.enforcer.status !== null)
+        await this.enforcer.written()
       return told
     } catch (error) {
       return this.#refuse('record_failed', error instanceof Error ? error.message : String(error))
@@ -112,7 +132,12 @@ export class GatewayRun {
     }
   }
 
-  async #answer(called: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  async #answer(
+    called: string,
+    args: JsonObject,
+    signal: AbortSignal,
+    person: ClientPerson,
+  ): Promise<GatewayAnswer> {
     try {
       const move = controlMove(called)
       if (called === 'finish') return this.#finish(args)
@@ -124,22 +149,53 @@ export class GatewayRun {
       }
       // Where nothing limits the turns there is nothing to count, and nothing to write down.
       if (this.#tools.playbook.maxIterations !== null) this.enforcer.beginIteration()
-      return await this.#callTool(this.#tools.bound.nameOf(called), args, signal)
+      const name = this.#tools.bound.nameOf(called)
+      const approvals = this.#approvals
+      if (approvals === null) return await this.#callTool(name, args, signal, randomUUID())
+      return await approvals.inTurn(name, args, () => this.#callUnder(approvals, name, args, signal, person))
     } catch (error) {
       if (LockstepError.isInstance(error)) return this.#refuse(error.code, error.message)
       return this.#refuse('internal', error instanceof Error ? error.message : String(error))
     }
   }
 
-  async #callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  /** A call under policies: found again if it is held, and told what it waits for. */
+  async #callUnder(
+    approvals: RunApprovals,
+    name: string,
+    args: JsonObject,
+    signal: AbortSignal,
+    person: ClientPerson,
+  ): Promise<GatewayAnswer> {
+    // Nobody waits for the answer: an approval is not used up for that.
+    if (signal.aborted) return this.#refuse('not_executed', 'it was cancelled before it began')
+    const note = (fact: JsonObject) =>
+      this.#record.write([{ type: 'gateway.vote_refused', at: Date.now(), ...fact }])
+    const { callId, refusal } = await approvals.stand(this.enforcer.gate, name, args, person, note)
+    if (refusal === null) return await this.#callTool(name, args, signal, callId, { approvals, person })
+    // Refused at the gate like any other call, so that the record tells of it.
+    await this.enforcer.call(name, args, undefined, { callId, veto: refusal.message })
+    return this.#refuse(refusal.code, `'${name}' was not approved: ${refusal.message}.`)
+  }
+
+  async #callTool(
+    name: string,
+    args: JsonObject,
+    signal: AbortSignal,
+    callId: string,
+    asking: { readonly approvals: RunApprovals; readonly person: ClientPerson } | null = null,
+  ): Promise<GatewayAnswer> {
     const veto = this.#tools.veto(name)
-    const callId = randomUUID()
     const outcome = await this.enforcer.call(name, args, undefined, {
       callId,
       signal,
       ...(veto === null ? {} : { veto }),
     })
     const answer = this.#tools.takeAnswer(name, `${this.run}/${callId}`)
+    if (outcome.status === 'held' && asking !== null) {
+      const told = asking.approvals.tell(this.enforcer.gate, callId, asking.person)
+      return isQuestion(told) ? told : this.#refuse('pending', String(told['message']), told)
+    }
     if (outcome.status !== 'succeeded') return this.#explain(outcome)
     if (answer === null) return this.#done(this.#content(outcome.result, name, maxResultBytes))
     const most = this.#tools.bound.get(name)?.tool.maxResultBytes ?? maxAnswerBytes
@@ -161,9 +217,14 @@ export class GatewayRun {
     }
     const { accepted, status, remaining, unsettled } = this.enforcer.finish(message)
     if (accepted) return this.#done([text('The final answer is accepted. The run has succeeded.')])
+    const { byCallId } = this.enforcer.gate.state
+    const held = unsettled.filter((id) => byCallId.get(id)?.state === 'held')
+    const lost = unsettled.filter((id) => !held.includes(id))
+    const waiting = held.map((id) => byCallId.get(id)!.tool)
     const why = [
       ...(remaining.length === 0 ? [] : [`required steps are not done: ${remaining.join(', ')}`]),
-      ...(unsettled.length === 0 ? [] : [`nobody knows what became of calls: ${unsettled.join(', ')}`]),
+      ...(lost.length === 0 ? [] : [`nobody knows what became of calls: ${lost.join(', ')}`]),
+      ...(held.length === 0 ? [] : [`calls wait for approval: ${waiting.join(', ')}`]),
     ]
     const end = status === null ? 'Go on with the procedure.' : `The run ends ${status}.`
     return this.#refuse('finish_refused', `The final answer is not accepted: ${why.join('; ')}. ${end}`)
@@ -191,11 +252,11 @@ export class GatewayRun {
   }
 
   /** A refusal: an error that says what was not done, why, and what to do instead. */
-  #refuse(code: string, message: string): CallToolResult {
+  #refuse(code: string, message: string, more: JsonObject = {}): CallToolResult {
     const { state } = this.enforcer.gate
     const shown = describeRefusal(state, code, message).value as JsonObject
     const next = { ...this.#position().data }
-    return this.#error({ ...shown, allowed: next['allowed'] as Json })
+    return this.#error({ ...shown, allowed: next['allowed'] as Json, ...more })
   }
 
   #error(value: JsonObject): CallToolResult {
@@ -237,6 +298,10 @@ export class GatewayRun {
 function inputsOf(playbook: Playbook, { options, events }: GatewayRunSetup): JsonObject {
   const started = events?.find((event) => event.type === 'run.started')
   return started?.inputs ?? checkInputs(playbook, options.inputs)
+}
+
+function isQuestion(told: InputRequiredResult | JsonObject): told is InputRequiredResult {
+  return 'inputRequests' in told
 }
 
 function text(value: string): { type: 'text'; text: string } {

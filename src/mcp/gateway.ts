@@ -8,8 +8,10 @@
  * M1  The list of tools is the same from the first answer to the last; what is legal now travels with every answer.
  * M2  Nothing of a server passes but its tools, and the resources and prompts that are configured to: no sampling, elicitation or roots.
  * M3  Whose run a call is follows from who the transport says the caller is, and the handle the call carries; never from one alone.
+ * M4  No request waits for a person: what a person is to say is asked in the answer, of clients that can be asked, or told as pending.
  */
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -25,7 +27,8 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { toJson } from '../shared/to-json.ts'
 import { outline } from '../tool/briefing.ts'
-import type { GatewayRun } from './gateway-run.ts'
+import type { ClientPerson } from './gateway-approvals.ts'
+import type { GatewayAnswer, GatewayRun } from './gateway-run.ts'
 import { takeRun, type GatewayTools } from './gateway-tools.ts'
 import type { Listing, Passing } from './passage.ts'
 import { describePlanResource } from './position.ts'
@@ -79,12 +82,14 @@ export class Gateway {
         // Whoever only observes does not tell the agent how to behave.
         ...(observe ? {} : { instructions: this.#procedure() }),
         jsonSchemaValidator: { getValidator: () => refuseAll },
+        // An older client would be asked while its call waits (M4).
+        inputRequired: { legacyShim: false },
       },
     )
     const listed = tools.list(only === null)
     server.setRequestHandler('tools/list', () => ({ tools: listed }))
     server.setRequestHandler('tools/call', async ({ params }, context) =>
-      this.#call(params.name, params.arguments ?? {}, context),
+      this.#call(params.name, params.arguments ?? {}, context, personAt(server, context)),
     )
     server.setRequestHandler('prompts/list', async (_, { mcpReq }) => {
       const { items, unavailable } = await told(passage.prompts(mcpReq.signal))
@@ -126,7 +131,12 @@ export class Gateway {
     return server
   }
 
-  async #call(tool: string, given: unknown, context: ServerContext): Promise<CallToolResult> {
+  async #call(
+    tool: string,
+    given: unknown,
+    context: ServerContext,
+    person: ClientPerson,
+  ): Promise<GatewayAnswer> {
     const { only, runs } = this.#options
     const reading = toJson(given)
     if (reading.problem !== null) return refuse(`The arguments cannot be read: ${reading.problem}.`)
@@ -134,7 +144,7 @@ export class Gateway {
     const { signal } = context.mcpReq
     if (only === null && tool === 'start_run') return await this.#start(args, context)
     try {
-      if (only !== null) return await (await only()).call(tool, args, signal)
+      if (only !== null) return await (await only()).call(tool, args, signal, person)
       const { run, args: rest } = takeRun(args)
       if (run === null) {
         return refuse(
@@ -142,7 +152,7 @@ export class Gateway {
         )
       }
       const found = await runs.find(run, caller(context))
-      if (found !== null) return await found.call(tool, rest, signal)
+      if (found !== null) return await found.call(tool, rest, signal, person)
     } catch (error) {
       return refuse(messageOf(error))
     }
@@ -231,6 +241,19 @@ async function told<Result>(asked: Promise<Result>): Promise<Result> {
 /** The servers that a list lacks, where clients find it and models do not. */
 function missing(unavailable: Listing<unknown>['unavailable']): { _meta?: Record<string, unknown> } {
   return unavailable.length === 0 ? {} : { _meta: { 'lockstep/unavailable': unavailable } }
+}
+
+/** Whether the person at the client can be asked in the answer to this call, as revision 2026-07-28 has it, and what they said (M4). */
+function personAt(server: Server, { mcpReq }: ServerContext): ClientPerson {
+  const isModern = (server.getNegotiatedProtocolVersion() ?? '') >= '2026-07-28'
+  const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
+  const { elicitation } = (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as {
+    elicitation?: { form?: object; url?: object }
+  }
+  // Where neither kind is named, forms are meant.
+  const takesForms =
+    elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+  return { canAsk: isModern && takesForms, answers: mcpReq.inputResponses ?? {} }
 }
 
 /** Who calls, as the transport established it. */

@@ -14,7 +14,8 @@ export class Observation {
   hear(events: readonly RunEvent[]): void {
     for (const event of events) {
       if (event.type === 'tool.admitted') this.#calls++
-      if (event.type !== 'tool.denied') continue
+      // A call that waits for approval is not denied; it is counted when it is made.
+      if (event.type !== 'tool.denied' || event.code === 'awaiting_approval') continue
       // A call that was only observed is admitted too, and counted there.
       if (event.blocked) this.#calls++
       this.#denied++

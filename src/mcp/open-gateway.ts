@@ -5,6 +5,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { checkInputs } from '../tool/check-inputs.ts'
 import type { DefinitionLock, Definitions } from './definition-lock.ts'
 import { Gateway, notGoverned } from './gateway.ts'
+import type { GatewayApprovals } from './gateway-approvals.ts'
 import type { GatewayRun } from './gateway-run.ts'
 import { GatewayTools, type Upstream } from './gateway-tools.ts'
 import { RunStore } from './run-store.ts'
@@ -21,6 +22,10 @@ export interface GatewaySetup {
   /** The one run of this process, and its inputs; null where every call names its run. */
   readonly only: { readonly run: string | null; readonly inputs: Readonly<Record<string, unknown>> } | null
   readonly version: string
+  /** The policies that every run stands under; without it no policy is asked. */
+  readonly approvals?: GatewayApprovals
+  /** The user of the operating system, whose runs these are where callers are not told apart. */
+  readonly user?: string
   /** Hears what a person should know, one sentence each. */
   readonly onNotice: (text: string) => void
 }
@@ -34,14 +39,13 @@ export interface OpenGateway {
   close(): Promise<string[]>
 }
 
-const localCaller = 'local'
-
 /**
  * Opens a gateway: pins servers that are new, says which tools are not what was reviewed, begins or takes up the run of this
  * process. Throws `unknown_tool` if the playbook needs a tool that there is not.
  */
 export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
-  const { playbook, upstream, lock, observe, onNotice } = setup
+  const { playbook, upstream, lock, observe, onNotice, approvals = null, user = null } = setup
+  const localCaller = user ?? 'local'
   const fresh = setup.servers.filter((server) => !lock.knows(server))
   for (const server of fresh) lock.pin(server, definitionsOf(upstream, server))
   if (fresh.length > 0) {
@@ -59,8 +63,9 @@ export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
     // What the configuration binds is not in the lock, so the record says what there was.
     configured: tools.bound.all.flatMap(({ server, name }) => (server === null ? [name] : [])),
     lock: lock.digest,
+    policies: (approvals?.setupFor(localCaller).policies ?? []).map(({ ref }) => ({ ...ref })),
   }
-  const runs = new RunStore({ tools, journal: setup.journal, observe, notice })
+  const runs = new RunStore({ tools, journal: setup.journal, observe, notice, approvals, user })
   const only = setup.only
   const run = only === null ? null : (only.run ?? `r_${randomUUID()}`)
   if (only !== null && run !== null) {

@@ -16,7 +16,8 @@ import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { RunRecord } from '../tool/run-record.ts'
-import { GatewayRun } from './gateway-run.ts'
+import type { GatewayApprovals } from './gateway-approvals.ts'
+import { GatewayRun, type GatewayRunSetup } from './gateway-run.ts'
 import type { GatewayTools } from './gateway-tools.ts'
 
 /** What every run of a gateway shares. */
@@ -26,9 +27,14 @@ export interface RunStoreOptions {
   readonly observe: boolean
   /** What the record of each run says about the gateway. */
   readonly notice: JsonObject
+  /** The policies that every run stands under; null for none. */
+  readonly approvals: GatewayApprovals | null
+  /** Who is behind the runs that were recorded as of `local`, when the user was not written down; null where that is a caller's name. */
+  readonly user: string | null
 }
 
 const tenant = 'local'
+const unnamed = 'local'
 
 export class RunStore {
   readonly #options: RunStoreOptions
@@ -52,7 +58,7 @@ export class RunStore {
     const entries = await this.#options.journal.read(run)
     if (entries.length === 0) return false
     const { playbook } = this.#options.tools
-    if (entries[0]?.principal !== principal) throw foreign(run)
+    if (this.#ownerOf(entries[0]!) !== principal) throw foreign(run)
     assertGatewayRun(run, entries)
     this.#assertSameMode(run, PlaybookEnforcer.fromEvents(playbook, readEvents(entries)))
     return true
@@ -100,6 +106,7 @@ export class RunStore {
       record: new RunRecord(run, journal, { tenant, principal }),
       options: { run, blockViolations: !observe, inputs: (inputs ?? {}) as JsonObject },
       events: null,
+      ...this.#policyFor(principal),
     })
     this.#owners.set(run, principal)
     this.#runs.set(run, Promise.resolve(begun))
@@ -114,7 +121,7 @@ export class RunStore {
     const entries = await journal.read(run)
     const [first] = entries
     if (first === undefined) return null
-    const { principal } = first
+    const principal = this.#ownerOf(first)
     assertGatewayRun(run, entries)
     this.#owners.set(run, principal)
     this.#assertSameMode(run, PlaybookEnforcer.fromEvents(tools.playbook, readEvents(entries)))
@@ -123,9 +130,19 @@ export class RunStore {
       record: new RunRecord(run, journal, { tenant, principal }, entries),
       options: {},
       events: readEvents(entries),
+      ...this.#policyFor(principal),
     })
     await taken.open(notice)
     return taken
+  }
+
+  #policyFor(principal: string): Pick<GatewayRunSetup, 'policy'> {
+    const { approvals } = this.#options
+    return approvals === null ? {} : { policy: { approvals, principal } }
+  }
+
+  #ownerOf({ principal }: JournalEntry): string {
+    return principal === unnamed ? (this.#options.user ?? principal) : principal
   }
 
   #assertSameMode(run: string, { blockViolations }: PlaybookEnforcer): void {
