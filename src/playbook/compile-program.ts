@@ -141,11 +141,11 @@ export function compileProgram(program: Program): CompiledProgram {
   }
 }
 
-/** How many calls the model may make that works on a playbook without steps. */
+/** How many calls the model may make that works on a playbook without steps, where that says nothing. */
 const reactCalls = 20
 
 /** The bullets of a playbook. One without steps is a single piece of work for a model, or a single question to it, and returns what that gives. */
-function bodyOf({ id, mode, line, steps, tools, triggers, parameters }: Procedure): readonly Step[] {
+function bodyOf({ id, mode, line, steps, tools, triggers, parameters, metadata }: Procedure): readonly Step[] {
   if (mode === 'steps' || (mode === 'host' && triggers.length === 0)) return steps
   const place = (number: number, text: string) => ({ id: `${id}/${number}`, text, line })
   if (mode === 'host') {
@@ -168,7 +168,7 @@ function bodyOf({ id, mode, line, steps, tools, triggers, parameters }: Procedur
       reads: [],
       tools,
       reach: 'named',
-      maxCalls: reactCalls,
+      maxCalls: typeof metadata['max_calls'] === 'number' ? metadata['max_calls'] : reactCalls,
     },
     { ...place(2, 'Return it.'), kind: 'return', value: { form: 'expression', source: '_', calls: [] } },
   ]
