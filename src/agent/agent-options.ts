@@ -29,7 +29,7 @@ export interface AgentOptions {
   readonly hooks?: readonly AgentHook[]
   readonly systemPrompt?: string
   /**
-   * Asked before each call of an irreversible tool that the gate would let through. Anything but a yes vetoes the call; after a yes
+   * Asked before each call of an irreversible tool that the gate would let through, of this run and of those below it. Anything but a yes vetoes the call; after a yes
    * everything is judged again.
    */
   readonly onApproval?: (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>

@@ -2,7 +2,9 @@ import type { Json, JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { toJson } from '../shared/to-json.ts'
 import { riskOf } from '../tool/run-call.ts'
+import type { ToolRegistry } from '../tool/tool-registry.ts'
 import type { HookedCall } from './hook.ts'
+import { callsAbove } from './lineage.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
 
 /** A call that somebody has to say yes to, with the arguments it would be made with. */
@@ -16,14 +18,18 @@ export type ApprovalAnswer = boolean | { readonly approved: boolean; readonly re
 
 /**
  * Puts a call of an irreversible tool to whoever approves, if the gate would let it through: nobody is asked about a call that
- * is refused anyway. Null if it may go on, else why not. A yes decides nothing more: the gate judges the call again.
+ * is refused anyway. Null if it may go on, else why not. A yes decides nothing more: the gate judges the call again. `tools` are those
+ * the call is one of, where a run below this one makes it.
  */
-export async function askApproval(setup: RunSetup, call: HookedCall): Promise<string | null> {
+export async function askApproval(
+  setup: RunSetup,
+  call: HookedCall,
+  tools: ToolRegistry | null = setup.enforcer.gate.tools,
+): Promise<string | null> {
   const { onApproval, enforcer, signal } = setup
-  const { gate } = enforcer
   const { tool, callId } = call
-  if (onApproval === null || riskOf({ tool }, gate.tools) !== 'irreversible') return null
-  if (!gate.wouldAllow({ tool, callId, arguments: call.arguments })) return null
+  if (onApproval === null || riskOf({ tool }, tools) !== 'irreversible') return null
+  if (!enforcer.gate.wouldAllow({ tool, callId, arguments: call.arguments }, tools)) return null
   // A copy that cannot be changed: what is approved is what is made.
   const args = (toJson(call.arguments) as { readonly value: Json }).value as JsonObject
   const { approved, reason } = await answerOf(onApproval, { ...call, arguments: args, signal })
@@ -32,6 +38,18 @@ export async function askApproval(setup: RunSetup, call: HookedCall): Promise<st
   return signal.aborted
     ? 'the run was cancelled'
     : `it was not approved${reason === null ? '' : `: ${reason}`}`
+}
+
+/** Puts a call to whoever approves for the runs above as well (G18): what a child does, they do. Null if it may go on, else why not. */
+export async function askApprovalAbove(setup: RunSetup, call: HookedCall): Promise<string | null> {
+  const { tools } = setup.enforcer.gate
+  for (const { setup: above, callId } of callsAbove(setup.ancestors, call.callId)) {
+    const { record, enforcer } = above
+    const put = { ...call, run: record.run, callId, step: enforcer.currentStep }
+    const refused = await askApproval(above, put, tools)
+    if (refused !== null) return `the run above (${record.run}) refuses it: ${refused}`
+  }
+  return null
 }
 
 async function answerOf(

@@ -8,6 +8,7 @@
  * L2  A call of a child is also a call of every run above it: each of their gates admits it before it is made, as it would admit its
  *     own, and is told how it ended. What one of them refuses is refused.
  * L3  What a child spends, every run above it spends.
+ * L4  Whoever approves for a run above is asked about the calls of a child too.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CallOutcome } from '../tool/run-call.ts'
@@ -32,6 +33,15 @@ export function insideCall<Result>(setup: RunSetup, callId: string, work: () => 
   return storage.run([...setup.ancestors, { setup, callId }], work)
 }
 
+/** A call as each of the runs above knows it, the nearest first. */
+export function callsAbove(ancestors: readonly Ancestor[], callId: string): readonly Ancestor[] {
+  let path = callId
+  return ancestors.toReversed().map(({ setup, callId: above }) => {
+    path = `${above}/${path}`
+    return { setup, callId: path }
+  })
+}
+
 /** What the runs above say to a call: why one of them refuses it, and how they are told what became of it. */
 export interface AdmissionAbove {
   readonly refusal: string | null
@@ -44,26 +54,25 @@ export async function admitAbove(
   call: { readonly callId: string; readonly tool: string; readonly arguments: unknown },
   tools: ToolRegistry | null,
 ): Promise<AdmissionAbove> {
-  const admitted: { readonly ancestor: Ancestor; readonly callId: string }[] = []
+  const admitted: Ancestor[] = []
   const { tool } = call
   const settle = (outcome: CallOutcome) => {
-    for (const { ancestor, callId } of admitted) {
-      ancestor.setup.enforcer.recordToolCall(tool, { ...outcomeAbove(outcome), callId })
+    for (const { setup, callId } of admitted) {
+      setup.enforcer.recordToolCall(tool, { ...outcomeAbove(outcome), callId })
     }
   }
-  let path = call.callId
-  for (const ancestor of ancestors.toReversed()) {
-    const { enforcer, record } = ancestor.setup
-    path = `${ancestor.callId}/${path}`
+  for (const above of callsAbove(ancestors, call.callId)) {
+    const { callId } = above
+    const { enforcer, record } = above.setup
     // The tool is the child's: it need not be offered above, but it has to be legal there.
-    const { allowed, message } = enforcer.gate.judge(tool, { callId: path, arguments: call.arguments }, tools)
+    const { allowed, message } = enforcer.gate.judge(tool, { callId, arguments: call.arguments }, tools)
     if (!allowed) {
       settle({ tool, enforcement: null, status: 'not_executed', error: 'refused above' })
       return { refusal: `the run above (${record.run}) refuses it: ${message}`, settle: () => undefined }
     }
-    admitted.push({ ancestor, callId: path })
+    admitted.push(above)
   }
-  for (const { ancestor } of admitted) await ancestor.setup.enforcer.written()
+  for (const { setup } of admitted) await setup.enforcer.written()
   return { refusal: null, settle }
 }
 

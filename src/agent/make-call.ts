@@ -1,12 +1,12 @@
 import { messageOf } from '../shared/message-of.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
-import { askApproval } from './ask-approval.ts'
+import { askApproval, askApprovalAbove } from './ask-approval.ts'
 import type { HookedCall } from './hook.ts'
 import { admitAbove, insideCall } from './lineage.ts'
 import type { RunSetup } from './run-setup.ts'
 
 /**
- * Makes a call after its hooks have run: whoever approves is asked, the runs above admit it, and the gate has the last word. Every
+ * Makes a call after its hooks have run: whoever approves is asked, here and above, the runs above admit it, and the gate has the last word. Every
  * call of a run goes through here, a model's and a program's own.
  */
 export async function makeCall(
@@ -17,7 +17,9 @@ export async function makeCall(
   const { enforcer, signal, trouble, ancestors } = setup
   const { callId, tool } = hooked
   const args = left.arguments
-  const own = trouble.reason ?? left.veto ?? (await askApproval(setup, { ...hooked, arguments: args }))
+  const call = { ...hooked, arguments: args }
+  const own =
+    trouble.reason ?? left.veto ?? (await askApproval(setup, call)) ?? (await askApprovalAbove(setup, call))
   const above =
     own === null
       ? await admitAbove(ancestors, { callId, tool, arguments: args }, enforcer.gate.tools)

@@ -97,9 +97,9 @@ export class Gate {
     }
   }
 
-  /** Says whether a call would be let through now; reserves and records nothing. */
-  wouldAllow(call: ProposedCall): boolean {
-    const { request, facts } = this.#propose(call.tool, call, this.tools)
+  /** Says whether a call would be let through now; reserves and records nothing. `tools` as for `judge`. */
+  wouldAllow(call: ProposedCall, tools: ToolRegistry | null = this.tools): boolean {
+    const { request, facts } = this.#propose(call.tool, call, tools)
     return decide(this.#state, request, facts).some((event) => event.type === 'tool.admitted')
   }
 
