@@ -108,6 +108,7 @@ function takeComparison(cursor: TokenCursor): ComparisonOperator | null {
 
 function parseComparison(cursor: TokenCursor): SyntaxNode {
   const first = parseSum(cursor)
+  if (cursor.token.kind === 'end') return first
   const rest: { operator: ComparisonOperator; operand: SyntaxNode }[] = []
   for (;;) {
     const range = cursor.token
@@ -125,12 +126,15 @@ function parseComparison(cursor: TokenCursor): SyntaxNode {
   return { kind: 'comparison', first, rest, start: first.start, end: cursor.lastEnd }
 }
 
+const sumSigns: readonly string[] = ['+', '-']
+const productSigns: readonly string[] = ['*', '/', '//', '%']
+
 function parseSum(cursor: TokenCursor): SyntaxNode {
-  return parseArithmetic(cursor, ['+', '-'], parseProduct)
+  return parseArithmetic(cursor, sumSigns, parseProduct)
 }
 
 function parseProduct(cursor: TokenCursor): SyntaxNode {
-  return parseArithmetic(cursor, ['*', '/', '//', '%'], parseSigned)
+  return parseArithmetic(cursor, productSigns, parseSigned)
 }
 
 function parseArithmetic(
@@ -139,6 +143,7 @@ function parseArithmetic(
   parse: (cursor: TokenCursor) => SyntaxNode,
 ): SyntaxNode {
   const first = parse(cursor)
+  if (cursor.token.kind !== 'sign') return first
   const rest: { operator: ArithmeticOperator; operand: SyntaxNode }[] = []
   while (cursor.token.kind === 'sign' && signs.includes(cursor.token.sign)) {
     const operator = cursor.token.sign as ArithmeticOperator

@@ -13,15 +13,18 @@ export type Token = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'end' }
 )
 
-const blank = /[ \t\r\n\u00a0]*/y
 const word = /[\p{ID_Start}_][\p{ID_Continue}]*/uy
 const ownSigns = ['**', '//', '==', '!=', '<=', '>=', ...'+-*/%<>()[]{},.:=']
-const signs = [...Object.keys(foreignOperators), ...ownSigns].toSorted((a, b) => b.length - a.length)
+/** The signs by their first character, the longest first. */
+const signs: ReadonlyMap<string, readonly string[]> = Map.groupBy(
+  [...Object.keys(foreignOperators), ...ownSigns].toSorted((a, b) => b.length - a.length),
+  (sign) => sign[0]!,
+)
 
 /** Reads the token at or after the offset; throws a SyntaxFailure for what no expression may hold. */
 export function readToken(source: string, from: number): Token {
-  blank.lastIndex = from
-  const start = from + blank.exec(source)![0].length
+  let start = from
+  while (isBlank(source.charCodeAt(start))) start++
   const character = source[start]
   if (character === undefined) return { kind: 'end', start, end: start }
   if (character >= '0' && character <= '9') return { kind: 'number', start, ...readNumber(source, start) }
@@ -32,9 +35,26 @@ export function readToken(source: string, from: number): Token {
   return readSign(source, start)
 }
 
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9 || code === 13 || code === 10 || code === 0xa0
+}
+
 function readWord(source: string, start: number): string | null {
+  // Most words are ASCII, and need no table of letters.
+  let end = start
+  while (isAsciiLetter(source.charCodeAt(end)) || (end > start && isDigit(source.charCodeAt(end)))) end++
+  // Nothing here, or a letter of another script behind it: the expression decides.
+  if (!(source.charCodeAt(end) > 127)) return end === start ? null : source.slice(start, end)
   word.lastIndex = start
   return word.exec(source)?.[0] ?? null
+}
+
+function isAsciiLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }
 
 function afterWord(source: string, start: number, name: string): Token {
@@ -60,7 +80,7 @@ function readSigil(source: string, start: number): Token {
 }
 
 function readSign(source: string, start: number): Token {
-  const sign = signs.find((candidate) => source.startsWith(candidate, start))
+  const sign = signs.get(source[start]!)?.find((candidate) => source.startsWith(candidate, start))
   if (sign === undefined) {
     const character = String.fromCodePoint(source.codePointAt(start)!)
     const shown = hiddenCharacter.test(character) ? 'an invisible character' : `\`${character}\``

@@ -47,11 +47,33 @@ export type Found =
 const mostTried = 200
 const mostMissed = 100
 
+/** What is called alike, found without a look at what other agents keep to themselves. */
+interface Alike {
+  readonly first: Callable
+  /** Tools, and what is public. */
+  readonly open: Callable[]
+  readonly byAgent: Map<string, Callable[]>
+}
+
+/** What begins with the same word. `place` counts all of them in the order they were added. */
+interface Beginning {
+  count: number
+  readonly open: Named[]
+  readonly closed: Map<string, Named[]>
+}
+
+interface Named {
+  readonly callable: Callable
+  readonly own: readonly string[]
+  readonly place: number
+}
+
 /** Finds what is called by a name or by words. */
 export class Callables {
   readonly all: Callable[] = []
-  readonly #byWords = new Map<string, Callable[]>()
-  readonly #byFirstWord = new Map<string, { callable: Callable; own: readonly string[] }[]>()
+  readonly #byName = new Map<string, Alike>()
+  readonly #byWords = new Map<string, Alike>()
+  readonly #byFirstWord = new Map<string, Beginning>()
   readonly #agents = new Map<string, string>()
   readonly #agentWords = new Set<string>()
   readonly #firstWords = new Set<string>()
@@ -72,17 +94,17 @@ export class Callables {
   add(callable: Callable): void {
     this.all.push(callable)
     const own = wordsOf(callable.name)
-    const key = own.join(' ')
-    const same = this.#byWords.get(key)
-    if (same === undefined) this.#byWords.set(key, [callable])
-    else same.push(callable)
+    addAlike(this.#byName, callable.name, callable)
+    addAlike(this.#byWords, own.join(' '), callable)
     const [first] = own
     if (first !== undefined) this.#firstWords.add(first)
     // One word stands in many a sentence by chance.
     if (first === undefined || own.length < 2) return
-    const beginning = this.#byFirstWord.get(first)
-    if (beginning === undefined) this.#byFirstWord.set(first, [{ callable, own }])
-    else beginning.push({ callable, own })
+    const beginning = this.#byFirstWord.get(first) ?? { count: 0, open: [], closed: new Map() }
+    this.#byFirstWord.set(first, beginning)
+    const named = { callable, own, place: beginning.count++ }
+    if (callable.agent === null || callable.public) beginning.open.push(named)
+    else pushTo(beginning.closed, callable.agent, named)
   }
 
   /** Whether any name begins with the first word of the text: most sentences need no closer look. */
@@ -106,17 +128,14 @@ export class Callables {
 
   /** What `name(…)`, written in a playbook of an agent, calls. */
   find(name: string, from: string): Found {
-    const same = this.#byWords.get(wordKey(name))
-    if (same === undefined) return this.#missing(name)
     // The exact spelling wins: `lookup_order` the tool before `Lookup order` the playbook.
-    const exact = same.filter((each) => each.name === name)
-    return choose(exact.length > 0 ? exact : same, from) ?? this.#missing(name)
+    const alike = this.#byName.get(name) ?? this.#byWords.get(wordKey(name))
+    return alike === undefined ? this.#missing(name) : choose(alike, from)
   }
 
   /** What `Agent.name(…)` calls. */
   findIn(agent: string, name: string, from: string): Found {
-    const same = (this.#byWords.get(wordKey(name)) ?? []).filter((each) => each.agent === agent)
-    const first = same[0]
+    const first = this.#byWords.get(wordKey(name))?.byAgent.get(agent)?.[0]
     if (first === undefined) return this.#missing(name, agent)
     return agent !== from && !first.public
       ? { kind: 'private', callable: first }
@@ -125,7 +144,8 @@ export class Callables {
 
   /** What words call, if they are exactly the words of a name. */
   findWords(words: readonly string[], from: string): Found {
-    return choose(this.#byWords.get(words.join(' ')) ?? [], from) ?? { kind: 'none', nearest: null }
+    const alike = this.#byWords.get(words.join(' '))
+    return alike === undefined ? { kind: 'none', nearest: null } : choose(alike, from)
   }
 
   /** Names whose words all stand in the text, in their order: what the author may have meant. */
@@ -134,11 +154,13 @@ export class Callables {
     const found: string[] = []
     let tried = 0
     for (let at = 0; at < words.length; at++) {
-      for (const { callable, own } of this.#byFirstWord.get(words[at]!) ?? []) {
-        if (++tried > mostTried) return found
-        const reachable = callable.agent === null || callable.agent === from || callable.public
-        if (reachable && follows(own, words, at) && !found.includes(callable.name)) found.push(callable.name)
+      const beginning = this.#byFirstWord.get(words[at]!)
+      if (beginning === undefined) continue
+      for (const { callable, own } of reachable(beginning, from, mostTried - tried)) {
+        if (follows(own, words, at) && !found.includes(callable.name)) found.push(callable.name)
       }
+      tried += beginning.count
+      if (tried >= mostTried) break
     }
     return found
   }
@@ -153,6 +175,28 @@ export class Callables {
   }
 }
 
+function addAlike(map: Map<string, Alike>, key: string, callable: Callable): void {
+  const alike = map.get(key) ?? { first: callable, open: [], byAgent: new Map() }
+  map.set(key, alike)
+  if (callable.agent === null || callable.public) alike.open.push(callable)
+  if (callable.agent !== null) pushTo(alike.byAgent, callable.agent, callable)
+}
+
+function pushTo<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [value])
+  else list.push(value)
+}
+
+/** Of the first so many, those that an agent can reach, in their order. */
+function reachable({ open, closed }: Beginning, from: string, most: number): readonly Named[] {
+  const own = closed.get(from)
+  if (own === undefined && open.length === 0) return open
+  return [...open.slice(0, most), ...(own ?? []).slice(0, most)]
+    .filter(({ place }) => place < most)
+    .toSorted((a, b) => a.place - b.place)
+}
+
 function follows(own: readonly string[], words: readonly string[], from: number): boolean {
   let next = 0
   for (let at = from; at < words.length && next < own.length; at++) if (words[at] === own[next]) next++
@@ -160,13 +204,11 @@ function follows(own: readonly string[], words: readonly string[], from: number)
 }
 
 /** Its own agent's first, then what is public elsewhere or a tool. */
-function choose(same: readonly Callable[], from: string): Found | null {
-  const own = same.filter((each) => each.agent === from)
-  const other = same.filter((each) => each.agent === null || (each.agent !== from && each.public))
-  const pick = own.length > 0 ? own : other
+function choose({ first, open, byAgent }: Alike, from: string): Found {
+  const pick = byAgent.get(from) ?? open
   if (pick.length === 1) return { kind: 'one', callable: pick[0]! }
   if (pick.length > 1) return { kind: 'several', names: pick.map(describe) }
-  return same.length > 0 ? { kind: 'private', callable: same[0]! } : null
+  return { kind: 'private', callable: first }
 }
 
 function describe({ agent, name }: Callable): string {

@@ -108,6 +108,7 @@ export class Lifter {
   /** The source of a part with each call replaced by the name of its result. */
   render(node: SyntaxNode, always: boolean): string {
     if (node.kind === 'literal') return this.#source.slice(node.start, node.end)
+    if (node.kind === 'name') return this.#name(node)
     if (node.kind === 'call' && !isBuiltin(node.name)) {
       return this.#lift(
         node,
@@ -122,9 +123,6 @@ export class Lifter {
       const lifted = this.#agentCall(node, always)
       if (lifted !== null) return lifted
     }
-    if (node.kind === 'name' && !this.#bound.includes(node.name)) {
-      this.names.push({ name: node.name, sigil: node.sigil, start: node.start, end: node.end })
-    }
     const before = this.#bound.length
     if (node.kind === 'comprehension') {
       for (const clause of node.clauses) for (const target of clause.targets) this.#bound.push(target.name)
@@ -132,6 +130,11 @@ export class Lifter {
     const text = this.#replace(node, partsOf(node, always))
     this.#bound.length = before
     return text
+  }
+
+  #name({ name, sigil, start, end }: Extract<SyntaxNode, { kind: 'name' }>): string {
+    if (!this.#bound.includes(name)) this.names.push({ name, sigil, start, end })
+    return this.#source.slice(start, end)
   }
 
   #replace(node: SourceRange, parts: readonly (readonly [SyntaxNode, boolean])[]): string {
