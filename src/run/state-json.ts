@@ -200,6 +200,12 @@ function readTickets(
   tickets: readonly TicketJson[],
   position: (id: string) => number,
 ): void {
+  const visits = new Map(
+    [...state.previous, ...state.activations].flatMap((each) =>
+      each === undefined ? [] : [[visitKey(each.step, each.visit), each] as const],
+    ),
+  )
+  const visitOf = (ticket: Ticket) => findVisit(visits, ticket)
   for (const json of tickets) {
     const ticket: Ticket = {
       result: undefined,
@@ -214,7 +220,7 @@ function readTickets(
     if (ticket.state !== 'held') state.past.admit(ticket)
     if (isOpen(ticket)) state.openTickets.add(ticket)
     if (ticket.extra && ticket.state !== 'not_executed') state.extraCalls++
-    const activation = visitOf(state, ticket)
+    const activation = visitOf(ticket)
     if (activation === null) continue
     activation.tickets.push(ticket)
     if (ticket.state !== 'not_executed') activation.used++
@@ -223,17 +229,20 @@ function readTickets(
   const settled = state.tickets.filter((ticket) => !isOpen(ticket))
   for (const ticket of settled.sort((a, b) => a.settlement! - b.settlement!)) {
     state.past.settle(ticket)
-    const activation = visitOf(state, ticket)
+    const activation = visitOf(ticket)
     if (ticket.state === 'succeeded' && activation !== null) {
       credit(state.compiled.steps[activation.step]!, activation, ticket)
     }
   }
 }
 
-function visitOf(state: RunState, ticket: Ticket): Activation | null {
+function visitKey(step: number, visit: number | null): string {
+  return `${step}#${visit}`
+}
+
+function findVisit(visits: ReadonlyMap<string, Activation>, ticket: Ticket): Activation | null {
   if (ticket.step === null) return null
-  const visits = [state.activations[ticket.step], ...state.previous]
-  const found = visits.find((each) => each?.step === ticket.step && each.visit === ticket.visit)
+  const found = visits.get(visitKey(ticket.step, ticket.visit))
   if (found === undefined) {
     throw new LockstepError(
       'invalid_snapshot',
