@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { DeclaredValue } from './adapter/declared-tool.ts'
+import type { McpToolsOptions } from './adapter/mcp/create-mcp-tools.ts'
 import type { SecretVault } from './adapter/secret-vault.ts'
 import type { AgentEvent } from './agent/agent-event.ts'
 import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-options.ts'
@@ -81,10 +82,12 @@ export interface ConnectedServers extends Upstream {
 export async function connectMcpServers(
   servers: unknown,
   onNotice: (text: string) => void,
+  vault: SecretVault | null = null,
 ): Promise<ConnectedServers> {
   const { createMcpTools } = await import('./adapter/mcp/create-mcp-tools.ts')
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
-  const connected = await createMcpTools(readMcpServers(servers), { keepAnswers: true, onNotice })
+  const options = { keepAnswers: true, onNotice, ...masking(vault) }
+  const connected = await masked(createMcpTools(readMcpServers(servers), options), vault)
   return { ...connected, takeAnswer: (key) => connected.takeAnswer(key) as unknown as CallToolResult | null }
 }
 
@@ -102,8 +105,10 @@ export async function connectConfigured(
   await learnSecrets(config, vault)
   const declared = await declaredTools(config, vault)
   const modules = await moduleTools(config.modules, vault)
-  const connected = await connectMcpServers(await resolveServers(config.mcpServers, vault), (text) =>
-    onNotice(vault.maskText(text)),
+  const connected = await connectMcpServers(
+    await resolveServers(config.mcpServers, vault),
+    (text) => onNotice(vault.maskText(text)),
+    vault,
   )
   return {
     ...connected,
@@ -115,6 +120,20 @@ export async function connectConfigured(
       return answer === null ? null : (vault.maskJson(answer as unknown as Json) as unknown as CallToolResult)
     },
   }
+}
+
+/** How what servers say on their standard error is masked. */
+function masking(vault: SecretVault | null): Pick<McpToolsOptions, 'cutText'> {
+  return vault === null ? {} : { cutText: (text, most, whole) => vault.cutText(text, most, whole) }
+}
+
+/** What is opened; what goes wrong with it says so without any secret, nor a cause that may hold one. */
+async function masked<Opened>(opening: Promise<Opened>, vault: SecretVault | null): Promise<Opened> {
+  return await opening.catch((error: unknown) => {
+    if (vault === null || !LockstepError.isInstance(error)) throw error
+    const { code, message, hint } = error
+    throw new LockstepError(code, vault.maskText(message), { hint })
+  })
 }
 
 /** The server with every secret masked in what it answers and in what goes wrong with it. */
@@ -270,7 +289,7 @@ async function mcpTools(
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
   const { maskTool } = await import('./adapter/masked-tool.ts')
   const resolved = readMcpServers(await resolveServers(servers, vault))
-  const { tools, close } = await createMcpTools(resolved, { onNotice })
+  const { tools, close } = await masked(createMcpTools(resolved, { onNotice, ...masking(vault) }), vault)
   const bound = tools.map((tool) => {
     const [server = '', ...rest] = tool.name.split('/')
     const riskDeclared = servers[server]?.tools[rest.join('/')]?.risk !== undefined

@@ -185,6 +185,7 @@ export class GatewayRun {
     callId: string,
     asking: { readonly approvals: RunApprovals; readonly person: ClientPerson } | null = null,
   ): Promise<GatewayAnswer> {
+    await this.#tools.settled(name)
     const veto = this.#tools.veto(name)
     const outcome = await this.enforcer.call(name, args, undefined, {
       callId,

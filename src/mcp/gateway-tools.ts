@@ -20,6 +20,8 @@ export interface Upstream {
   readonly own?: (inputs: JsonObject) => readonly Tool[]
   /** What the server says a tool is, now, by its full name; null if it does not have it. */
   definition(full: string): JsonObject | null
+  /** Waits until what a server announced about its tools is known; absent where nothing is announced. */
+  settled?(full: string): Promise<void>
   /** The answer to a call as the server gave it, once, by its idempotency key; null if there is none. */
   takeAnswer(key: string): CallToolResult | null
   /** The servers of which more passes than tools. */
@@ -53,6 +55,11 @@ export class GatewayTools {
   registryFor(inputs: JsonObject): ToolRegistry {
     const { own } = this.#upstream
     return own === undefined ? this.bound.registry : this.bound.registryWith(own(inputs))
+  }
+
+  /** Waits until it is known what a tool is, if its server just said that it changed. */
+  async settled(name: string): Promise<void> {
+    await this.#upstream.settled?.(this.bound.get(name)?.full ?? name)
   }
 
   /** Why a tool may not be used although the playbook would allow it: it is not what was reviewed. */

@@ -12,6 +12,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runLockstep } from './run-lockstep.ts'
 
@@ -186,6 +187,19 @@ describe('planted secrets', () => {
     expect(code, out).toBe(0)
     expect(out + everything(left)).toContain('[secret]')
     expect(out + everything(left)).not.toContain(secrets.header)
+  })
+
+  it.each([
+    ['that works', [fileURLToPath(new URL('../mcp/raw-server.mjs', import.meta.url))], 0],
+    ['that dies', ['-e', 'console.error("dying with " + process.env.TOKEN); process.exit(1)'], 1],
+  ])('are masked in what an MCP server %s says on standard error', async (_, args, code) => {
+    const desk = { command: process.execPath, args, env: { TOKEN: 'env:PLANTED' } }
+    writeFileSync(join(folder, 'served.json'), JSON.stringify({ mcpServers: { desk } }))
+    const env = { PLANTED: secrets.header }
+    const ended = await runLockstep(['tools', '--config', 'served.json'], { cwd: folder, env })
+    expect(ended.code, ended.err).toBe(code)
+    expect(ended.err).toContain('with [secret]\n')
+    expect(ended.out + ended.err).not.toContain(secrets.header)
   })
 
   it('that are numbers are masked as values, and every line of --json stays JSON', async () => {

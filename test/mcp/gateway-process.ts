@@ -12,7 +12,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type CallToolResult,
+  type ElicitResult,
+} from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
 export type Revision = '2025-11-25' | '2026-07-28'
@@ -94,9 +99,15 @@ export class Desk {
   }
 }
 
-function newClient(revision: Revision): Client {
+/** The person at a client: what they answer to a form. */
+export type Person = (message: string) => ElicitResult
+
+function newClient(revision: Revision, person: Person | null): Client {
   const mode = revision === '2026-07-28' ? { pin: revision } : ('legacy' as const)
-  return new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  const capabilities = person === null ? {} : { elicitation: { form: {} } }
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities })
+  if (person !== null) client.setRequestHandler('elicitation/create', ({ params }) => person(params.message))
+  return client
 }
 
 /** A stock client whose server is a gateway. */
@@ -114,6 +125,7 @@ export async function connectStdio(
   command: readonly string[],
   revision: Revision,
   env: Record<string, string> = {},
+  person: Person | null = null,
 ): Promise<StdioClient> {
   let said = ''
   const transport = new StdioClientTransport({
@@ -125,7 +137,7 @@ export async function connectStdio(
   transport.stderr?.on('data', (chunk: Buffer) => {
     said += chunk.toString()
   })
-  const client = newClient(revision)
+  const client = newClient(revision, person)
   await client.connect(transport)
   return {
     client,
@@ -176,8 +188,8 @@ export class HttpGateway {
     return this.#said
   }
 
-  async connect(token: string, revision: Revision): Promise<Client> {
-    const client = newClient(revision)
+  async connect(token: string, revision: Revision, person: Person | null = null): Promise<Client> {
+    const client = newClient(revision, person)
     const headers = { authorization: `Bearer ${token}` }
     await client.connect(new StreamableHTTPClientTransport(new URL(this.url), { requestInit: { headers } }))
     return client

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../shared/json.ts'
 import { compileJsonSchema, type JsonSchema } from '../../shared/json-schema.ts'
 import { tool, type Tool } from '../../tool/tool.ts'
 import type { PassedMethod } from './ask-server.ts'
+import type { CutText } from './forward-lines.ts'
 import type { McpConnection } from './mcp-connection.ts'
 import { readAnswer } from './read-answer.ts'
 import type { McpServerConfig, McpServers } from './server-config.ts'
@@ -13,6 +14,8 @@ export interface McpToolsOptions {
   readonly onNotice?: (text: string) => void
   /** Keeps each answer as the server gave it until `takeAnswer` asks for it. Default false. */
   readonly keepAnswers?: boolean
+  /** Masks secrets in what servers say on their standard error. Without it they have the terminal to themselves. */
+  readonly cutText?: CutText
 }
 
 /** The tools of MCP servers, each under `server/tool`, and the connections behind them. */
@@ -22,6 +25,8 @@ export interface McpTools {
   readonly servers: readonly { readonly name: string; readonly revision: string }[]
   /** What the server says a tool is, now; null if it no longer has it. */
   definition(name: string): JsonObject | null
+  /** Waits until what the server of a tool announced about its tools is known; at once if it announced nothing. */
+  settled(name: string): Promise<void>
   /** The answer to a call as the server gave it, once, by the key of the call; null if there is none. */
   takeAnswer(key: string): JsonObject | null
   /** The servers of which something passes besides tools, and how they are asked for it. */
@@ -56,7 +61,7 @@ export async function createMcpTools(servers: McpServers, options: McpToolsOptio
   const keep = options.keepAnswers === true ? answers : null
   const opened = await Promise.allSettled(
     Object.entries(servers).map(async ([name, config]) => {
-      connections.set(name, await connection.open(name, config))
+      connections.set(name, await connection.open(name, config, options.cutText ?? null))
     }),
   )
   const failed = opened.find((each) => each.status === 'rejected')
@@ -80,6 +85,9 @@ export async function createMcpTools(servers: McpServers, options: McpToolsOptio
     definition(name) {
       const slash = name.indexOf('/')
       return connections.get(name.slice(0, slash))?.definitions.get(name.slice(slash + 1)) ?? null
+    },
+    async settled(name) {
+      await connections.get(name.slice(0, name.indexOf('/')))?.settled()
     },
     takeAnswer(key) {
       const answer = answers.get(key) ?? null

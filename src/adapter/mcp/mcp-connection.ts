@@ -9,9 +9,14 @@
  *     happened, unless the operator vouches that the tool's errors mean that nothing did.
  * C3  Nothing waits for ever: connecting and every call have a limit.
  * C4  The server gets no way back: no sampling, no elicitation, no roots.
+ * C5  A tool is called only while its server says of it what it said when the connection was made: from the moment the server
+ *     announces a change until it is known, calls wait; if the tool is another one then, nothing is sent.
+ * C6  What a server says on its standard error reaches the terminal with every secret masked.
  */
+import type { Readable } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
+import { canonicalJson } from '../../shared/canonical-json.ts'
 import { isJsonObject, type JsonObject } from '../../shared/json.ts'
 import { compileJsonSchema, type CompiledJsonSchema } from '../../shared/json-schema.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
@@ -19,6 +24,8 @@ import { toJson } from '../../shared/to-json.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 import { askServer, type PassedMethod } from './ask-server.ts'
+import { forwardLines, type CutText } from './forward-lines.ts'
+import { isBare, markBare } from './mark-bare.ts'
 import { readComplaint } from './read-answer.ts'
 import type { McpServerConfig } from './server-config.ts'
 
@@ -31,6 +38,9 @@ export class McpConnection {
   readonly #config: McpServerConfig
   readonly #client: Client
   #definitions: ReadonlyMap<string, JsonObject> = new Map()
+  /** What was heard first. */
+  #offered: ReadonlyMap<string, JsonObject> = new Map()
+  #changing: Promise<void> | null = null
   #gone: string | null = null
 
   private constructor(server: string, config: McpServerConfig) {
@@ -42,7 +52,8 @@ export class McpConnection {
         versionNegotiation: negotiation(config),
         inputRequired: { autoFulfill: false },
         jsonSchemaValidator: { getValidator: (schema) => validator(schema as JsonObject) as never },
-        listChanged: { tools: { onChanged: (_, tools) => this.#hear(tools ?? []) } },
+        // At once, and by ourselves: while the package waits for more changes, the old definition would still count (C5).
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#askAgain() } },
       },
     )
     Object.assign(this.#client, {
@@ -55,12 +66,18 @@ export class McpConnection {
   }
 
   /** Connects and asks for the tools. Throws `mcp_unreachable`. */
-  static async open(server: string, config: McpServerConfig): Promise<McpConnection> {
+  static async open(
+    server: string,
+    config: McpServerConfig,
+    cutText: CutText | null,
+  ): Promise<McpConnection> {
     const connection = new McpConnection(server, config)
     try {
       const options = { timeout: connectSeconds * 1000 }
-      await connection.#client.connect(transport(config), options)
+      await connection.#client.connect(transport(config, cutText), options)
+      markBare(connection.#client)
       connection.#hear((await connection.#client.listTools(undefined, options)).tools)
+      connection.#offered = connection.#definitions
       connection.#assertOffered()
       return connection
     } catch (cause) {
@@ -71,7 +88,13 @@ export class McpConnection {
       throw new LockstepError(
         'mcp_unreachable',
         `The MCP server '${server}' could not be used (${where}): ${reason(cause)}.`,
-        { cause, hint: 'Start it by hand and see what it says; it must speak MCP on its standard output.' },
+        {
+          cause,
+          hint:
+            'url' in config
+              ? 'Look whether it runs there, whether the address is that of its MCP endpoint (Streamable HTTP), and whether it takes the headers.'
+              : 'Start it by hand and see what it says; it must speak MCP on its standard output.',
+        },
       )
     }
   }
@@ -81,16 +104,27 @@ export class McpConnection {
     return this.#definitions
   }
 
+  /** Waits until what the server announced about its tools is known; at once if it announced nothing. */
+  async settled(): Promise<void> {
+    while (this.#changing !== null) await this.#changing
+  }
+
   /** The revision that is spoken. */
   get revision(): string {
     return this.#client.getNegotiatedProtocolVersion() ?? 'unknown'
   }
 
-  /** Calls a tool (C2). */
+  /** Calls a tool (C2, C5). */
   async call(tool: string, args: JsonObject, context: ToolContext, seconds: number): Promise<CallToolResult> {
     const { server } = this
     if (this.#gone !== null) {
       throw new ToolFailure(`The MCP server '${server}' is gone (${this.#gone}), so nothing was sent`)
+    }
+    await this.settled()
+    if (!sameDefinition(this.#offered.get(tool), this.#definitions.get(tool))) {
+      throw new ToolFailure(
+        `The MCP server '${server}' changed what '${tool}' is since it was connected, so nothing was sent`,
+      )
     }
     let answer: CallToolResult
     try {
@@ -102,6 +136,9 @@ export class McpConnection {
     } catch (cause) {
       const gone = this.#gone === null ? '' : `; it is gone: ${this.#gone}`
       throw new Error(`The MCP server '${server}' gave no usable answer: ${reason(cause)}${gone}`, { cause })
+    }
+    if (isBare(answer)) {
+      throw new Error(`The MCP server '${server}' gave no usable answer: it holds no content`)
     }
     if (answer.isError !== true) return answer
     const complaint = `The MCP server '${server}' reports an error: ${readComplaint(answer)}`
@@ -150,6 +187,19 @@ export class McpConnection {
     }
   }
 
+  /** Asks for the tools because the server says they changed. If it does not say what they are now, it has none. */
+  #askAgain(): void {
+    const options = { timeout: probeSeconds * 1000, cacheMode: 'refresh' } as const
+    const before = this.#changing ?? Promise.resolve()
+    const changing = before
+      .then(async () => this.#hear((await this.#client.listTools(undefined, options)).tools))
+      .catch(() => this.#hear([]))
+      .then(() => {
+        if (this.#changing === changing) this.#changing = null
+      })
+    this.#changing = changing
+  }
+
   #hear(tools: readonly object[]): void {
     const heard = new Map<string, JsonObject>()
     for (const tool of tools) {
@@ -163,17 +213,31 @@ export class McpConnection {
   }
 }
 
-function transport(config: McpServerConfig): StdioClientTransport | StreamableHTTPClientTransport {
+function transport(
+  config: McpServerConfig,
+  cutText: CutText | null,
+): StdioClientTransport | StreamableHTTPClientTransport {
   if ('url' in config) {
     const headers = config.headers ?? {}
     return new StreamableHTTPClientTransport(new URL(config.url), { requestInit: { headers } })
   }
-  return new StdioClientTransport({
+  const started = new StdioClientTransport({
     command: config.command,
     args: [...(config.args ?? [])],
     env: { ...getDefaultEnvironment(), ...config.env },
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
+    // Where nothing is to be masked, the server keeps the terminal itself, with its width and colours.
+    stderr: cutText === null ? 'inherit' : 'pipe',
   })
+  if (cutText !== null && started.stderr !== null) {
+    forwardLines(started.stderr as Readable, cutText, (text) => process.stderr.write(text))
+  }
+  return started
+}
+
+function sameDefinition(one: JsonObject | undefined, other: JsonObject | undefined): boolean {
+  if (one === undefined || other === undefined) return false
+  return one === other || canonicalJson(one) === canonicalJson(other)
 }
 
 function negotiation({ revision }: McpServerConfig): {
