@@ -12,6 +12,7 @@ import type { AgentEvent } from './agent/agent-event.ts'
 import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-options.ts'
 import type { AgentStream } from './agent/agent.ts'
 import type { PersonTerminal } from './agent/person-terminal.ts'
+import type { writeVote as WriteVoteFunction } from './agent/write-vote.ts'
 import type { QuestionAnswers } from './agent/question/ask-questions.ts'
 import type { ChainStore } from './journal/chain-store.ts'
 import type { Journal } from './journal/journal.ts'
@@ -27,6 +28,7 @@ import { messageOf } from './shared/message-of.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
 import { loadModule } from './source/load-module.ts'
 import { isTool } from './tool/is-tool.ts'
+import type { PolicySetup } from './tool/policy-guard.ts'
 import type { Tool } from './tool/tool.ts'
 
 export type { AgentEvent } from './agent/agent-event.ts'
@@ -54,6 +56,8 @@ export async function openChainStore(home: string): Promise<ChainStore> {
 }
 
 const storeFile = 'journal.db'
+
+type WriteVote = typeof WriteVoteFunction
 
 /** Everything that was recorded beside and in a folder of runs; no store is made where there is none. */
 export async function openRecords(folder: string): Promise<Records> {
@@ -438,6 +442,10 @@ export interface AgentSetup {
   readonly tools: readonly Tool[]
   readonly model: Model
   readonly journal: Journal
+  /** Who is written down as having the run work. */
+  readonly principal: string
+  /** The policies it stands under; without it none is asked. */
+  readonly policy?: PolicySetup
 }
 
 /** An agent that could begin at once. */
@@ -464,6 +472,23 @@ export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
       return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
     },
   }
+}
+
+/** Writes down what a person says to a held call, without binding any tool. */
+export async function writeVote(...args: Parameters<WriteVote>): ReturnType<WriteVote> {
+  return await (await import('./agent/write-vote.ts')).writeVote(...args)
+}
+
+/** The journal that holds a run of a data folder: the chained store if the run is in it, else the files. */
+export async function openJournalOf(folder: string, run: string): Promise<Journal> {
+  const home = dirname(folder)
+  if (existsSync(join(home, storeFile))) {
+    const store = await openChainStore(home)
+    if ((await store.runs()).includes(run)) return store
+    await store.close()
+  }
+  const { FileJournal } = await import('./journal/file/file-journal.ts')
+  return new FileJournal(folder)
 }
 
 /** Keeps the text of the playbook with the record, so that its decisions can be made again. */

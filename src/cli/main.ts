@@ -67,6 +67,21 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./resume-command.ts')).resumeCommand,
   },
   {
+    name: 'approvals',
+    summary: 'List the calls that wait for approval',
+    load: async () => (await import('./approvals-command.ts')).approvalsCommand,
+  },
+  {
+    name: 'approve',
+    summary: 'Approve a call that waits',
+    load: async () => (await import('./approve-command.ts')).approveCommand,
+  },
+  {
+    name: 'deny',
+    summary: 'Deny a call that waits, with a reason',
+    load: async () => (await import('./deny-command.ts')).denyCommand,
+  },
+  {
     name: 'runs',
     summary: 'List the recorded runs',
     load: async () => (await import('./runs-command.ts')).runsCommand,

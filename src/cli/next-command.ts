@@ -9,13 +9,15 @@ export interface RunEnding {
   readonly dry: boolean
   /** What begins the same run anew; null where nobody knows, as for one that was resumed. */
   readonly again: string | null
+  /** The calls that wait for approval. */
+  readonly waiting: readonly { readonly id: string }[]
 }
 
 /**
  * What to do now, as a command where there is one: taking up a run that has not ended, the real run after a dry one, a look at the record
  * after a real one or one with an outcome nobody knows, else the same again.
  */
-export function nextCommand({ result, ended, record, dry, again }: RunEnding): string {
+export function nextCommand({ result, ended, record, dry, again, waiting: held }: RunEnding): string {
   const { status, run, playbookPlan } = result
   const look = `less ${quote(record)}`
   const open = playbookPlan.executions
@@ -28,6 +30,8 @@ export function nextCommand({ result, ended, record, dry, again }: RunEnding): s
       const settle = open.map(({ id }) => `--settle ${quote(id)}=succeeded`).join(' ')
       return `find out what became of ${what}, then: ${resume} ${settle} (or =failed)`
     }
+    if (held.length > 0)
+      return `${held.map(({ id }) => `npx lockstep approve ${id}`).join(', ')}, then: ${resume}`
     const waiting = playbookPlan.executions.find(
       ({ phase }) => phase === 'escalated' || phase === 'undecided',
     )

@@ -1,6 +1,5 @@
 import { relative } from 'node:path'
 import { type AgentEvent, type JournalEntry, type ResumeOptions, openFileJournal } from '../app.ts'
-import { compilePlaybook } from '../playbook/compile-playbook.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -14,6 +13,10 @@ import { type Flags, readFlags, unknown } from './read-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
 import { codeOf } from './run-playbook.ts'
 import { RunSession } from './run-session.ts'
+import { openStanding } from './run-standing.ts'
+import { assertSamePlaybook } from './same-playbook.ts'
+import { describeHeld } from './describe-held-call.ts'
+import { heldCalls } from './held-call.ts'
 import { type RunStart, readStart } from './run-start.ts'
 
 const help = `Usage: lockstep resume RUN [OPTIONS]
@@ -31,7 +34,9 @@ Options:
   -v, --verbose             tell every bullet of a Markdown playbook as it begins
   --json                    every event as a line of JSON, and the result as the last
 
-Exit codes: 0 succeeded, 1 failed or incomplete, 2 wrong usage.
+Policies are read as they are now, those it was begun under and those of the configuration.
+
+Exit codes: 0 succeeded, 1 failed or incomplete, 2 wrong usage, 4 waits for approval.
 
 Examples:
   lockstep resume r_2b1f
@@ -66,6 +71,9 @@ export const resumeCommand: Command = {
     assertSamePlaybook(playbook, begun, run, start.playbook)
     const retry = flags.lists.get('retry') ?? []
     assertSteps(playbook, retry)
+    const config = start.config === null ? null : await loadConfig(start.config)
+    const standing = openStanding(config, start.policies, terminal, entries)
+    if (standing === null) return exitCode.failed
     const past = entries.map(({ type, at, data }) => ({ ...data, type, at }) as unknown as AgentEvent)
     const answered = past.filter(
       ({ type }) => type === 'model.answered' || type === 'question.answered',
@@ -73,7 +81,8 @@ export const resumeCommand: Command = {
     const session = new RunSession({
       playbook,
       inputs: begun['inputs'] as JsonObject,
-      config: start.config === null ? null : await loadConfig(start.config),
+      config,
+      standing,
       model: flags.flags.get('model') ?? start.model,
       // Another script is taken from its beginning.
       answered: flags.flags.has('model') ? 0 : answered,
@@ -86,7 +95,10 @@ export const resumeCommand: Command = {
     })
     const calls = past.filter(({ type }) => type === 'tool.admitted').length
     const result = await session.work({
-      before: [`Taken up after ${answered} turns and ${calls} calls · ${relative('.', start.playbook)}`],
+      before: [
+        `Taken up after ${answered} turns and ${calls} calls · ${relative('.', start.playbook)}`,
+        ...heldCalls(entries, Date.now()).slice(-1).flatMap(describeHeld),
+      ],
       past,
       again: null,
       start: (agent, signal, person) => agent.resume(run, { signal, settle, retry, person }),
@@ -126,16 +138,6 @@ function startOf(folder: string, run: string): RunStart {
   throw new LockstepError('invalid_input', `Run ${run} was not begun by lockstep run.`, {
     hint: 'take it up where it was begun: with agent.resume in a program, or lockstep mcp --run',
   })
-}
-
-/** A run keeps the text it was begun with: a step added or a rule loosened halfway would make its record prove nothing. */
-function assertSamePlaybook(playbook: Playbook, begun: JsonObject, run: string, file: string): void {
-  if (compilePlaybook(playbook).digest === begun['playbook']) return
-  throw new LockstepError(
-    'playbook_mismatch',
-    `${file} was changed since run ${run} was begun, and a run keeps the playbook it was begun with.`,
-    { hint: 'restore the file as it was, or begin a new run' },
-  )
 }
 
 function assertSteps(playbook: Playbook, steps: readonly string[]): void {

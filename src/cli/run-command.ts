@@ -21,13 +21,15 @@ Options:
   --mode execute       make them
   --prompt TEXT        the task; otherwise the playbook itself
   --config FILE        the configuration, instead of the nearest lockstep.config.yaml
+  --policy FILE        a policy that the run stands under, besides those of the configuration; may stand often
   --record FILE        write what the model said as a script that --model scripted:FILE replays
   -v, --verbose        tell every bullet of a Markdown playbook as it begins
   --json               every event as a line of JSON, and the result as the last
 
-A run that is interrupted (Ctrl-C), or waits for a person, is taken up again with lockstep resume.
+A run that is interrupted (Ctrl-C), or waits for a person, is taken up again with lockstep resume. One that waits for approval says
+who may give it, and how.
 
-Exit codes: 0 succeeded, 1 failed or incomplete, 2 wrong usage, 3 needs input.
+Exit codes: 0 succeeded, 1 failed or incomplete, 2 wrong usage, 3 needs input, 4 waits for approval.
 
 Examples:
   lockstep run refund.yaml --input order_id=ORD-42 --model me
@@ -40,6 +42,7 @@ const rules = {
   mode: { values: ['dry-run', 'execute'] },
   prompt: { value: 'TEXT' },
   config: { value: 'FILE' },
+  policy: { value: 'FILE', often: true },
   record: { value: 'FILE' },
   json: 'switch',
   verbose: 'switch',

@@ -9,6 +9,7 @@ import type { Config } from '../source/config.ts'
 import { compileProgram } from '../playbook/compile-program.ts'
 import { checkInputs } from '../tool/check-inputs.ts'
 import { type ExitCode, exitCode } from './exit-code.ts'
+import { heldCalls } from './held-call.ts'
 import { quote } from './next-command.ts'
 import { findConfigFor, openConfig } from './open-config.ts'
 import { openPlaybook } from './open-playbook.ts'
@@ -17,6 +18,7 @@ import { missingInputs, readInputs } from './run-inputs.ts'
 import type { RunRequest } from './run-request.ts'
 import { assertScriptPath, RunScript, writeTurns } from './run-script.ts'
 import { RunSession } from './run-session.ts'
+import { openStanding } from './run-standing.ts'
 import { writeStart } from './run-start.ts'
 
 /** Runs a typed playbook: an agent works through it. */
@@ -35,18 +37,21 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
   const inputs = checkInputs(playbook, given)
   const config = await openConfig(request.config ?? findConfigFor(file) ?? undefined)
   assertTools(playbook, config)
+  const standing = openStanding(config, request.policies, terminal)
+  if (standing === null) return exitCode.failed
   if (record !== null) assertScriptPath(record, [file, config?.file ?? null])
   const run = `${mode === 'execute' ? 'r' : 'dry'}_${randomUUID()}`
   const folder = prepareRunFolder()
   const script = new RunScript()
-  const session = new RunSession({ ...request, playbook, inputs, config, answered: 0, folder, run })
+  const session = new RunSession({ ...request, playbook, inputs, config, standing, answered: 0, folder, run })
   try {
     const result = await session.work({
       before: [],
       past: [],
       again: ['npx lockstep run', ...request.args.map(quote)].join(' '),
       start(agent, signal, person) {
-        writeStart(folder, run, { playbook: resolve(file), config: config?.file ?? null, mode, model })
+        const paths = { playbook: resolve(file), config: config?.file ?? null, policies: [...standing.paths] }
+        writeStart(folder, run, { ...paths, mode, model })
         return agent.start(request.prompt ?? taskOf(playbook, inputs), { inputs, run, signal, person })
       },
       onEvent: (event) => script.note(event),
@@ -70,9 +75,11 @@ function assertTools(playbook: Playbook, config: Config | null): void {
   )
 }
 
-/** A program that waits for a person to say something needs input; anything else that did not succeed failed. */
-export function codeOf({ status, reason }: AgentResult): ExitCode {
+/** A run that waits for people says so; a program that waits for a person to say something needs input; anything else failed. */
+export function codeOf({ status, reason, snapshot }: AgentResult): ExitCode {
   if (status === 'succeeded') return exitCode.done
+  if (heldCalls(snapshot.entries, Date.now()).some(({ state }) => state === 'waiting'))
+    return exitCode.waitsForApproval
   return reason === 'the input ended before the run did' ? exitCode.needsInput : exitCode.failed
 }
 

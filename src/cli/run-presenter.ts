@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../app.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import type { PolicyDecision } from '../policy/decision.ts'
 import type { StepStatus } from '../run/step-status.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isDryRunResult } from '../tool/dry-run-tool.ts'
@@ -12,7 +13,10 @@ export class RunPresenter {
   readonly #view: RunView
   readonly #playbook: Playbook
   readonly #statuses: Map<string, StepStatus>
-  readonly #calls = new Map<string, { tool: string; args: JsonObject; step: string | null }>()
+  readonly #calls = new Map<
+    string,
+    { tool: string; args: JsonObject; step: string | null; needs: string | null }
+  >()
   readonly #linked = new Set<string>()
   #made = 0
   #shown = 0
@@ -31,7 +35,7 @@ export class RunPresenter {
 
   /** Takes note of what happened before, and shows nothing of it. */
   recall(event: AgentEvent): void {
-    if (event.type === 'tool.admitted') this.show(event)
+    if (event.type === 'tool.admitted' || event.type === 'tool.held') this.#remember(event)
     const status = statusAfter(event)
     if (status !== null) this.#statuses.set(status.step, status.status)
   }
@@ -42,12 +46,23 @@ export class RunPresenter {
     if (status !== null) this.#statuses.set(status.step, status.status)
     switch (event.type) {
       case 'tool.admitted':
-        this.#calls.set(event.callId, { tool: event.tool, args: event.args ?? {}, step: event.step })
+        this.#remember(event)
         return
+      case 'tool.held':
+        this.#remember(event)
+        this.#view.stopped(
+          event.tool,
+          event.args ?? {},
+          'WAITS FOR APPROVAL:',
+          this.#calls.get(event.callId)!.needs ?? event.message,
+        )
+        break
       case 'tool.settled':
         this.#settled(event)
         break
       case 'tool.denied':
+        // Told when it was held, and again where the run ends.
+        if (event.code === 'awaiting_approval') return
         this.#stopped++
         this.#view.stopped(
           event.tool,
@@ -80,6 +95,13 @@ export class RunPresenter {
     this.#steps()
   }
 
+  #remember(event: Extract<AgentEvent, { type: 'tool.admitted' | 'tool.held' }>): void {
+    const { tool, args, step, policy } = event
+    const decision = policy?.['decision'] as PolicyDecision | undefined
+    const needs = decision?.verdict === 'needs_approval' ? `${decision.rule}: ${decision.reason}` : null
+    this.#calls.set(event.callId, { tool, args: args ?? {}, step, needs })
+  }
+
   /** Says once in a run where the guide explains a refusal; the second time it would only be in the way. */
   #explained(message: string, code: string): string {
     const link = guideLink(code)
@@ -105,6 +127,7 @@ export class RunPresenter {
     }
     this.#shown++
     this.#view.shown(call.tool, call.args, `not called · ${step}`)
+    if (call.needs !== null) this.#view.text(escapeControl(`     would need approval: ${call.needs}`))
     const { would } = event.result
     if (typeof would === 'object' && would !== null && !('tool' in would)) {
       this.#view.text(escapeControl(`     would: ${JSON.stringify(would)}`))

@@ -15,6 +15,8 @@ export interface RunRequest {
   readonly mode: RunMode
   readonly prompt: string | null
   readonly config: string | undefined
+  /** The files of policies that were named. */
+  readonly policies: readonly string[]
   readonly record: string | null
   readonly json: boolean
   /** The arguments as they were typed, from which the next command is made. */
@@ -47,6 +49,7 @@ export function readRequest(
     mode: flags.get('mode') === 'execute' ? 'execute' : 'dry-run',
     prompt: flags.get('prompt') ?? null,
     config: flags.get('config'),
+    policies: lists.get('policy') ?? [],
     record: flags.get('record') ?? null,
     json: flags.has('json'),
     args,

@@ -21,7 +21,11 @@ import type { Json, JsonObject } from '../shared/json.ts'
 import type { Config } from '../source/config.ts'
 import { dryRunTool } from '../tool/dry-run-tool.ts'
 import { listenForInterrupt } from './interrupt.ts'
+import { approvalOutlook } from './approval-outlook.ts'
+import { describeWaiting } from './describe-held-call.ts'
+import { heldCalls } from './held-call.ts'
 import { nextCommand } from './next-command.ts'
+import { policySetup, type RunStanding } from './run-standing.ts'
 import { ConversationPresenter } from './conversation-presenter.ts'
 import { RunPresenter } from './run-presenter.ts'
 import type { RunMode } from './run-request.ts'
@@ -33,6 +37,7 @@ export interface SessionSetup {
   readonly playbook: Playbook
   readonly inputs: JsonObject
   readonly config: Config | null
+  readonly standing: RunStanding
   readonly model: string
   /** How many turns a scripted model has answered before. */
   readonly answered: number
@@ -85,7 +90,7 @@ export class RunSession {
       bound = await this.#bind()
       journal = await openFileJournal(folder)
       const agent = await this.#prepare(bound, journal, model)
-      this.#begin(bound.tools.length, work.before)
+      this.#begin(bound, work.before)
       interrupt.begin()
       return await this.#follow(work, agent, interrupt.signal, { hear: (signal) => person.readLine(signal) })
     } finally {
@@ -117,10 +122,19 @@ export class RunSession {
   }
 
   async #prepare(bound: OpenTools, journal: Journal, model: Model): Promise<ReadyAgent> {
-    const { playbook, config } = this.#setup
+    const { playbook, config, standing, mode } = this.#setup
     const callReads = config?.callReadsInDryRun ?? false
     const tools = bound.tools.map(({ tool }) => (this.#dry ? dryRunTool(tool, { callReads }) : tool))
-    return await prepareAgent({ playbook, tools, journal, model })
+    const policy = policySetup(standing, mode)
+    const principal = standing.principal.id
+    return await prepareAgent({
+      playbook,
+      tools,
+      journal,
+      model,
+      principal,
+      ...(policy === undefined ? {} : { policy }),
+    })
   }
 
   async #follow(
@@ -146,19 +160,28 @@ export class RunSession {
   }
 
   /** The first line says whether anything will be changed. */
-  #begin(tools: number, before: readonly string[]): void {
-    const { terminal, playbook, model, mode, run, json } = this.#setup
+  #begin({ tools }: OpenTools, before: readonly string[]): void {
+    const { terminal, playbook, model, mode, run, json, standing } = this.#setup
     const note = 'DRY RUN: nothing is changed. Add --mode execute.'
+    const outlook = approvalOutlook(
+      standing,
+      playbook,
+      tools.map(({ tool }) => tool),
+    )
+    for (const line of outlook) terminal.err(`${escapeControl(line)}\n`)
+    const policies = standing.policies.map(({ ref }) => `${ref.id}@${ref.version}`)
     if (json) {
-      terminal.out(this.#line({ type: 'run.mode', mode, run, ...(this.#dry ? { note } : {}) }))
+      const about = { ...(this.#dry ? { note } : {}), ...(policies.length === 0 ? {} : { policies }) }
+      terminal.out(this.#line({ type: 'run.mode', mode, run, ...about }))
       return
     }
-    if (this.#dry && tools > 0)
+    if (this.#dry && tools.length > 0)
       terminal.out(`${note}\nA call that is only shown counts as made, so that the run can go on.\n`)
     const steps = playbook.steps.length
     const shown = [playbook.name, `${steps} step${steps === 1 ? '' : 's'}`, `model ${model}`]
     // Who ends the process from outside needs the name to take the run up.
     if (!this.#dry) shown.push(`run ${run}`)
+    if (policies.length > 0) shown.push(`under ${policies.join(', ')}`)
     for (const line of [shown.join(' · '), ...before]) terminal.out(`${escapeControl(line)}\n`)
   }
 
@@ -175,11 +198,13 @@ export class RunSession {
     const { status, reason, message, run, metrics } = result
     const { ended, again, interrupted } = end
     const record = join(folder, `${run}.jsonl`)
-    const next = nextCommand({ result, ended, record, dry: this.#dry, again })
+    const now = Date.now()
+    const waiting = heldCalls(result.snapshot.entries, now).filter(({ state }) => state === 'waiting')
+    const next = nextCommand({ result, ended, record, dry: this.#dry, again, waiting })
     if (json) {
-      terminal.out(
-        this.#line({ type: 'run.result', status, ended, reason, message, run, record, next, metrics }),
-      )
+      const approvals = waiting.length === 0 ? {} : { approvals: waiting as unknown as Json }
+      const told = { status, ended, reason, message, run, record, next, metrics, ...approvals }
+      terminal.out(this.#line({ type: 'run.result', ...told }))
       return
     }
     const { made, shown, stopped } = end.presenter.counts
@@ -189,6 +214,7 @@ export class RunSession {
       ...(message === '' ? [] : [`   ${message}`]),
       `${how} · ${calls}, ${stopped} stopped · run ${run}`,
       ...(reason === null ? [] : [`Why: ${reason}`]),
+      ...waiting.flatMap((call) => describeWaiting(call, this.#setup.standing, now)),
       `Record: ${record}`,
       `Next: ${next}`,
     ]

@@ -9,6 +9,8 @@ const startSchema = z.object({
   config: z.string().nullable(),
   mode: z.enum(['dry-run', 'execute']),
   model: z.string(),
+  /** Where the policies were: their texts are read anew, for policy is live. */
+  policies: z.array(z.string()).default([]),
 })
 
 /** How a run was begun, beyond what its record says: enough for `lockstep resume` to find everything again. Paths are absolute. */

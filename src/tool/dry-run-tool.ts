@@ -4,6 +4,9 @@ import type { Tool } from './tool.ts'
 /** What marks a result that came of no call. */
 export const dryRunNote = 'This was a dry run: nothing was changed, and there is no real result.'
 
+/** The stand-ins that make no call. */
+const standIns = new WeakSet<Tool>()
+
 /**
  * The tool without its effect: a call is shown as it would be made and is not made. It counts as succeeded, so that the run can go on,
  * and its result says what it is. With `callReads`, a tool that only reads is really called.
@@ -17,7 +20,14 @@ export function dryRunTool(tool: Tool, { callReads }: { readonly callReads: bool
     return { dry_run: true, note: dryRunNote, would: would ?? null }
   }
   // Asking what became of a call that was never made would reach outside.
-  return Object.freeze({ ...tool, execute, reconcile: null, cancel: null })
+  const standIn = Object.freeze({ ...tool, execute, reconcile: null, cancel: null })
+  standIns.add(standIn)
+  return standIn
+}
+
+/** Says whether a call of the tool is only shown, and never made. */
+export function isOnlyShown(tool: Tool): boolean {
+  return standIns.has(tool)
 }
 
 /** Says whether a result came of no call. */

@@ -6,6 +6,7 @@
  * Invariants
  * Y1  The final tool and arguments are judged, right before the call, and again when an approved one is made (G14, G15).
  * Y2  What is not known is told as not known, so that whatever asks for it denies.
+ * Y3  A call that is only shown, in a dry run, waits for nobody: that it would have is recorded. One that is really made waits, also there.
  */
 import type { PolicyFact } from '../run/approval.ts'
 import { findOwner } from '../run/find-owner.ts'
@@ -19,6 +20,7 @@ import { judgeApproval, type Vote, whyNoVote } from '../policy/judge-approval.ts
 import type { Counter, PolicyFacts, PolicyMode, Principal, Spent } from '../policy/policy-request.ts'
 import { matchesName } from '../playbook/match-name.ts'
 import type { JsonObject } from '../shared/json.ts'
+import { isOnlyShown } from './dry-run-tool.ts'
 import { targetOf } from './target-of.ts'
 import type { Tool } from './tool.ts'
 
@@ -57,8 +59,9 @@ export class PolicyGuard {
     const facts = this.#facts(state, request, now)
     const decision = decide(this.#setup.policies, request, facts)
     const { past: _, ...recorded } = facts
+    const rehearsed = facts.mode === 'dry-run' && tool !== null && isOnlyShown(tool)
     return {
-      verdict: decision.verdict,
+      verdict: rehearsed && decision.verdict === 'needs_approval' ? 'allow' : decision.verdict,
       code: decision.code,
       reason: decision.reason,
       demands: decision.approval as readonly JsonObject[],

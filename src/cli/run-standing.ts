@@ -1,0 +1,67 @@
+import { relative, resolve } from 'node:path'
+import type { JournalEntry } from '../app.ts'
+import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import type { PolicyMode, Principal } from '../policy/policy-request.ts'
+import type { Config } from '../source/config.ts'
+import type { PolicySetup } from '../tool/policy-guard.ts'
+import { localUser, type People } from './local-user.ts'
+import { readPolicyFile, showProblems } from './policy-file.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Under which policies a run of the command line stands, and who is behind it. */
+export interface RunStanding {
+  readonly policies: readonly CompiledPolicy[]
+  /** Where they were read, absolute. */
+  readonly paths: readonly string[]
+  readonly people: People
+  readonly principal: Principal
+  /** Everybody who had a part in asking for the run, who cannot approve its calls. */
+  readonly requesters: readonly string[]
+}
+
+/**
+ * Reads the policies of the configuration and those that are named, each once, as they are now; null after showing what is wrong with
+ * them. `before` is what a run that is taken up has on record.
+ */
+export function openStanding(
+  config: Config | null,
+  named: readonly string[],
+  terminal: Terminal,
+  before: readonly JournalEntry[] = [],
+): RunStanding | null {
+  const paths = [...new Set([...(config?.policies ?? []), ...named.map((path) => resolve(path))])]
+  const files = paths.map((path) => readPolicyFile(relative('.', path)))
+  const policies = files.flatMap(({ policy }) => policy ?? [])
+  if (policies.length < files.length) {
+    for (const file of files) if (file.policy === null) showProblems(file, terminal.err, terminal)
+    return null
+  }
+  const people = config?.people ?? {}
+  const principal = localUser(people)
+  const requesters = [...new Set([principal.id, ...requestersOf(before)])]
+  return { policies, paths, people, principal, requesters }
+}
+
+/** What an agent is told of it; nothing where there is no policy, and then none is asked. */
+export function policySetup(
+  { policies, principal, requesters }: RunStanding,
+  mode: PolicyMode,
+): PolicySetup | undefined {
+  return policies.length === 0 ? undefined : { policies, principal, requesters, mode }
+}
+
+/** The entries that only somebody writes who has the run work; who votes writes others. */
+const work: ReadonlySet<string> = new Set([
+  'run.started',
+  'agent.prompted',
+  'model.answered',
+  'question.asked',
+  'question.answered',
+  'tool.held',
+  'tool.admitted',
+])
+
+/** Who had a part in asking for a run: whoever began it or took it up, the first one first. */
+export function requestersOf(entries: readonly JournalEntry[]): readonly string[] {
+  return [...new Set(entries.filter(({ type }) => work.has(type)).map(({ principal }) => principal))]
+}
