@@ -2,6 +2,7 @@ import type { LanguageModel } from 'ai'
 import type { Journal, JournalEntry } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEnd } from '../run/event.ts'
+import type { Outcome } from '../run/ticket.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
@@ -73,7 +74,9 @@ export interface ResumeOptions {
   readonly signal?: AbortSignal
   readonly person?: Person
   /** What became of calls that were in flight, by call id, where somebody knows. */
-  readonly settle?: Readonly<Record<string, Omit<RecordedOutcome, 'callId'>>>
+  readonly settle?: Readonly<
+    Record<string, Omit<RecordedOutcome, 'callId' | 'outcome'> & { readonly outcome: Outcome }>
+  >
   /** The steps that are begun anew: failed, escalated or undecided ones. */
   readonly retry?: readonly string[]
 }

@@ -2,7 +2,7 @@ import type { PlaybookStep } from '../playbook/playbook-step.ts'
 import type { RunEvent } from '../run/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
-import { toJson } from '../shared/to-json.ts'
+import { partLimits, toJson } from '../shared/to-json.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
 
 /** A call the model proposes, before the gate judges it. */
@@ -116,7 +116,7 @@ export async function runAfterToolCall(
     try {
       const answer = await hook.afterToolCall?.(call)
       if (answer === undefined || answer === null) continue
-      const reading = toJson(answer.result)
+      const reading = toJson(answer.result, partLimits)
       shown = reading.problem === null ? reading.value : `[not shown: ${nameOf(hook)} left no JSON]`
     } catch (error) {
       // The call is done, so it cannot be denied any more; but what the hook should have kept back is not shown.

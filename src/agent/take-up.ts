@@ -2,6 +2,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import { readOutcome, type ReadOutcome } from '../tool/read-outcome.ts'
 import { findOut } from '../tool/run-tool.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { ResumeOptions } from './agent-options.ts'
@@ -10,7 +11,7 @@ import type { RecordedRun } from './read-record.ts'
 /**
  * Settles what was in flight when a run was interrupted: as the host says, else as failed if it only reads, else as the tool finds
  * out by the call's key, else as of unknown outcome. Begins steps anew that the host wants retried. Returns what the model has to be told of it; null for nothing. Throws
- * `usage` for a call that is not open.
+ * `usage` for a call that is not open, `invalid_value` where it is not said how one ended.
  */
 export async function takeUp(
   enforcer: PlaybookEnforcer,
@@ -18,10 +19,16 @@ export async function takeUp(
   options: Pick<ResumeOptions, 'settle' | 'retry'>,
 ): Promise<string | null> {
   const { state, tools } = enforcer.gate
-  const settle = new Map(Object.entries(options.settle ?? {}))
+  const settle = new Map<string, Omit<ReadOutcome, 'callId'>>()
   const open = [...state.openTickets]
-  for (const callId of settle.keys()) {
-    if (open.some((ticket) => ticket.callId === callId)) continue
+  // All of it is read before any of it is recorded.
+  for (const [callId, given] of Object.entries(options.settle ?? {})) {
+    const ticket = open.find((each) => each.callId === callId)
+    if (ticket !== undefined) {
+      const { callId: _, ...outcome } = readOutcome(ticket.tool, given, true)
+      settle.set(callId, outcome)
+      continue
+    }
     throw new LockstepError('usage', `There is no open call '${callId}' to be settled.`, {
       hint:
         open.length === 0 ? 'No call is open.' : `Open are ${open.map(({ callId: id }) => id).join(', ')}.`,
@@ -44,7 +51,7 @@ export async function takeUp(
     const outcome = anew ? { ...found, outcome: 'not_executed' as const } : found
     enforcer.recordToolCall(tool, { ...outcome, callId })
     if (settled !== undefined && isShown(recorded, callId)) {
-      news.push(`It was found out what became of ${tool} (${callId}): ${settled.outcome ?? 'succeeded'}.`)
+      news.push(`It was found out what became of ${tool} (${callId}): ${settled.outcome}.`)
     }
   }
   for (const step of options.retry ?? []) {

@@ -3,16 +3,24 @@ import type { Json } from './json.ts'
 /** A value read as JSON, or why it is none. */
 export type JsonReading = { readonly value: Json; readonly problem: null } | { readonly problem: string }
 
-const maxDepth = 64
-const maxNodes = 100_000
-const maxText = 10_000_000
+/** How much JSON is read. */
+export interface JsonLimits {
+  readonly depth: number
+  readonly nodes: number
+  readonly text: number
+}
+
+const wholeLimits: JsonLimits = { depth: 64, nodes: 100_000, text: 10_000_000 }
+
+/** For what becomes a part of a fact: it leaves room for what stands around it, so that the fact can always be written down. */
+export const partLimits: JsonLimits = { depth: 56, nodes: 90_000, text: 9_000_000 }
 
 /**
  * Copies a value from outside into plain, frozen JSON, so that nobody can change it afterwards. What JSON cannot hold is
  * refused, not bent; members that are undefined are left out, as JSON does.
  */
-export function toJson(value: unknown): JsonReading {
-  const budget = { nodes: maxNodes, text: maxText }
+export function toJson(value: unknown, limits: JsonLimits = wholeLimits): JsonReading {
+  const budget = { nodes: limits.nodes, text: limits.text, limits }
   try {
     return { value: copy(value, 0, budget), problem: null }
   } catch (error) {
@@ -24,8 +32,14 @@ export function toJson(value: unknown): JsonReading {
 
 class NotJson extends Error {}
 
-function copy(value: unknown, depth: number, budget: { nodes: number; text: number }): Json {
-  if (--budget.nodes < 0) throw new NotJson(`it has more than ${maxNodes} parts`)
+interface Budget {
+  nodes: number
+  text: number
+  readonly limits: JsonLimits
+}
+
+function copy(value: unknown, depth: number, budget: Budget): Json {
+  if (--budget.nodes < 0) throw new NotJson(`it has more than ${budget.limits.nodes} parts`)
   switch (typeof value) {
     case 'string':
       return measured(value, budget)
@@ -40,8 +54,8 @@ function copy(value: unknown, depth: number, budget: { nodes: number; text: numb
       throw new NotJson(`a ${typeof value} is not JSON`)
   }
   if (value === null) return null
-  if (depth >= maxDepth)
-    throw new NotJson(`it is nested more than ${maxDepth} levels deep, or contains itself`)
+  if (depth >= budget.limits.depth)
+    throw new NotJson(`it is nested more than ${budget.limits.depth} levels deep, or contains itself`)
   if (Array.isArray(value)) return Object.freeze(Array.from(value, (item) => copy(item, depth + 1, budget)))
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
@@ -59,9 +73,9 @@ function copy(value: unknown, depth: number, budget: { nodes: number; text: numb
   return Object.freeze(result)
 }
 
-function measured(text: string, budget: { text: number }): string {
+function measured(text: string, budget: Budget): string {
   budget.text -= text.length
-  if (budget.text < 0) throw new NotJson(`its text is longer than ${maxText} characters`)
+  if (budget.text < 0) throw new NotJson(`its text is longer than ${budget.limits.text} characters`)
   if (!text.isWellFormed()) throw new NotJson('its text holds half of a character (a lone surrogate)')
   return text
 }

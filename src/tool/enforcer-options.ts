@@ -51,9 +51,10 @@ export interface ProposedCall {
 /** How a call ended. */
 export interface RecordedOutcome {
   readonly callId?: string
+  /** Default `succeeded`; needed where an error is given. */
   readonly outcome?: Outcome
   readonly result?: unknown
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 /** What became of a final answer. */

@@ -5,11 +5,9 @@ import type { PlaybookStep } from '../playbook/playbook-step.ts'
 import type { RunEnd, RunEvent } from '../run/event.ts'
 import { replay } from '../run/perform.ts'
 import { isComplete, type RunState } from '../run/state.ts'
-import { outcomes } from '../run/ticket.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { nearestName } from '../shared/nearest-name.ts'
-import { toJson } from '../shared/to-json.ts'
 import { CallQueue } from './call-queue.ts'
 import { checkInputs } from './check-inputs.ts'
 import { currentPlaybookStep, describeViolation } from './describe-answer.ts'
@@ -30,6 +28,7 @@ import { matchTools } from './match-tools.ts'
 import type { PlaybookPlan } from './playbook-plan.ts'
 import { type CallOutcome, type CallToRun, riskOf, runCall } from './run-call.ts'
 import { runTurn } from './run-turn.ts'
+import { readOutcome } from './read-outcome.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
@@ -86,33 +85,11 @@ export class PlaybookEnforcer {
 
   /**
    * Records how a call ended: by its id, or else the oldest open one of that name. A record that no allowed call stands
-   * behind counts, completes nothing, and is kept as a violation. Throws `invalid_value` if the result is not JSON or the
-   * outcome is none.
+   * behind counts, completes nothing, and is kept as a violation. Throws `invalid_value` if the result is not JSON, the
+   * outcome is none, or only an error is given.
    */
   recordToolCall(tool: string, outcome: RecordedOutcome = {}): void {
-    if (outcome.outcome !== undefined && !outcomes.includes(outcome.outcome)) {
-      throw new LockstepError('invalid_value', `'${String(outcome.outcome)}' is no outcome of a call.`, {
-        hint: `Record one of ${outcomes.join(', ')}. The call is still open.`,
-      })
-    }
-    const reading = outcome.result === undefined ? null : toJson(outcome.result)
-    if (reading !== null && reading.problem !== null) {
-      throw new LockstepError(
-        'invalid_value',
-        `The result of '${tool}' cannot be kept: ${reading.problem}.`,
-        {
-          hint: 'Record JSON: plain objects, lists, texts, numbers. The call is still open.',
-        },
-      )
-    }
-    this.#gate.request({
-      type: 'settle',
-      callId: outcome.callId ?? null,
-      tool,
-      outcome: outcome.outcome ?? 'succeeded',
-      result: reading?.value,
-      error: outcome.error === undefined ? undefined : messageOf(outcome.error),
-    })
+    this.#gate.request({ type: 'settle', tool, ...readOutcome(tool, outcome, false) })
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Facts, RunRequest } from '../run/request.ts'
 import { isJsonObject, type JsonObject } from '../shared/json.ts'
-import { toJson } from '../shared/to-json.ts'
+import { partLimits, toJson } from '../shared/to-json.ts'
 import type { ProposedCall } from './enforcer-options.ts'
 import { targetOf } from './target-of.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -37,7 +37,7 @@ export function readProposal(
 
 function readArguments(given: unknown): { args: JsonObject | null; malformed: string | null } {
   if (given === undefined) return { args: null, malformed: null }
-  const reading = toJson(given)
+  const reading = toJson(given, partLimits)
   if (reading.problem !== null)
     return { args: null, malformed: `its arguments are not JSON: ${reading.problem}` }
   return isJsonObject(reading.value)

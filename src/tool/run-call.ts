@@ -13,6 +13,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
+import { shortText } from '../shared/short-text.ts'
 import { toJson } from '../shared/to-json.ts'
 import type { CallQueue } from './call-queue.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
@@ -118,7 +119,7 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
     return { tool, enforcement, status: 'succeeded', result }
   } catch (error) {
     if (LockstepError.isInstance(error) && error.code === 'record_failed') throw error
-    const message = messageOf(error)
+    const message = shortText(messageOf(error))
     giveUp(registered, key)
     if (error instanceof ToolFailure || riskOf(call, gate.tools) === 'read') {
       settle('failed', undefined, message)

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../shared/json.ts'
-import { toJson } from '../shared/to-json.ts'
+import { partLimits, toJson } from '../shared/to-json.ts'
 import type { Tool } from './tool.ts'
 
 /** The most milliseconds a timer of the platform can count; 24 days. */
@@ -39,11 +39,11 @@ export async function withLimits(
 /** What a tool returned, as JSON. It succeeded whatever it returned, so what JSON cannot hold becomes a note. */
 export function readResult(value: unknown): Json | undefined {
   if (value === undefined) return undefined
-  const strict = toJson(value)
+  const strict = toJson(value, partLimits)
   if (strict.problem === null) return strict.value
   try {
     // Dates and class instances say by themselves how they are written.
-    const lenient = toJson(JSON.parse(JSON.stringify(value, refuseLossy) ?? 'null'))
+    const lenient = toJson(JSON.parse(JSON.stringify(value, refuseLossy) ?? 'null'), partLimits)
     if (lenient.problem === null) return lenient.value
   } catch {
     // Falls through: it cannot be written at all.

@@ -317,7 +317,9 @@ describe('a call whose outcome nobody knows', () => {
     const cut =
       whole.entries.findIndex(({ type, data }) => type === 'tool.admitted' && data['callId'] === '5.c2') + 1
     const { agent, model } = world(log, await cutJournal(new MemoryJournal(), whole.entries.slice(0, cut)))
-    const result = await agent.resume('r1', { settle: { '5.c2': { result: { from: 'a person' } } } })
+    const result = await agent.resume('r1', {
+      settle: { '5.c2': { outcome: 'succeeded', result: { from: 'a person' } } },
+    })
     expect(result.status).toBe('succeeded')
     expect(log).toEqual(['tell'])
     expect(shownResults(model.questions[0]!)).toMatchObject([{}, { value: { from: 'a person' } }])
@@ -325,7 +327,9 @@ describe('a call whose outcome nobody knows', () => {
 
   test('must be open to be settled', async () => {
     const { agent } = world([], await cutJournal(new MemoryJournal(), whole.entries.slice(0, 8)))
-    await expect(agent.resume('r1', { settle: { '9.c9': {} } })).rejects.toMatchObject({ code: 'usage' })
+    await expect(agent.resume('r1', { settle: { '9.c9': { outcome: 'failed' } } })).rejects.toMatchObject({
+      code: 'usage',
+    })
   })
 
   test('stays unknown over another interruption', async () => {
