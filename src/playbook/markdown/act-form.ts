@@ -61,18 +61,20 @@ export function actForm(bullet: Bullet, context: StepContext): StepBody {
   )
   warnIfCall(bullet, context)
   const named = namedTools(bullet, context)
-  const listed = context.tools.filter(
-    (name) => named.length === 0 || context.toolTable.get(name)?.risk === 'read',
-  )
   return {
     kind: 'act',
     instruction: text,
     targets,
     reads,
-    tools: [...new Set([...named, ...listed])],
+    tools: named.length === 0 ? [...context.tools] : withListedReads(named, context),
     reach: named.length > 0 ? 'named' : 'reads only',
     maxCalls: context.maxCalls,
   }
+}
+
+/** The tools that a bullet names, and of those that are listed the ones that only read. */
+function withListedReads(named: readonly string[], { tools, toolTable }: StepContext): string[] {
+  return [...new Set([...named, ...tools.filter((name) => toolTable.get(name)?.risk === 'read')])]
 }
 
 function actTargets(bullet: Bullet, context: StepContext): Target[] {

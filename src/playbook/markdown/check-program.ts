@@ -12,18 +12,8 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
   const procedures = new Map(
     program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]),
   )
-  const byName = new Map<string, VariableUse[]>()
-  for (const use of uses) {
-    const key = `${use.agent} ${use.name}`
-    const list = byName.get(key)
-    if (list === undefined) byName.set(key, [use])
-    else list.push(use)
-  }
-  for (const list of byName.values()) {
-    const [first] = list
-    if (first?.bullet === null || first === undefined) continue
-    const reads = list.filter((use) => use.kind === 'read')
-    const writes = list.filter((use) => use.kind === 'write')
+  for (const { first, reads, writes } of usesByName(uses)) {
+    if (first.bullet === null) continue
     const [write] = writes
     if (
       reads.length === 0 &&
@@ -39,6 +29,31 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
     }
     warnEarly(reads, writes, procedures, context)
   }
+}
+
+interface UsesOfName {
+  readonly first: VariableUse
+  readonly reads: VariableUse[]
+  readonly writes: VariableUse[]
+}
+
+/** The uses of each variable of each agent, in the order of their first ones. */
+function usesByName(uses: readonly VariableUse[]): UsesOfName[] {
+  const all: UsesOfName[] = []
+  const agents = new Map<string, Map<string, UsesOfName>>()
+  for (const use of uses) {
+    let names = agents.get(use.agent)
+    if (names === undefined) agents.set(use.agent, (names = new Map()))
+    let found = names.get(use.name)
+    if (found === undefined) {
+      found = { first: use, reads: [], writes: [] }
+      names.set(use.name, found)
+      all.push(found)
+    }
+    if (use.kind === 'read') found.reads.push(use)
+    else found.writes.push(use)
+  }
+  return all
 }
 
 /** A read above every write, in the one playbook that has them all, and in no loop. */

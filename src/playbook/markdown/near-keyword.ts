@@ -71,10 +71,10 @@ export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
   const structured = bullet.children.length > 0 || /\$|[<>=]|\beach\b/.test(rest)
   for (const [keyword, form] of keywords) {
     const limit = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (structured ? 2 : 1) : structured ? 1 : 0
-    if (limit === 0 || Math.abs(keyword.length - word.length) > limit || distance(word, keyword) > limit)
-      continue
+    if (limit === 0 || Math.abs(keyword.length - word.length) > limit) continue
     // Short words have many neighbours; two edits must leave the beginning or the end alone.
     if (keyword.length < 6 && word[0] !== keyword[0] && word.at(-1) !== keyword.at(-1)) continue
+    if (strangers(word, keyword) > limit || distance(word, keyword) > limit) continue
     const start = found[0].length - found[1]!.length
     reportAt(bullet, start, start + word.length, context).error(
       'near_keyword',
@@ -84,6 +84,13 @@ export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
     return true
   }
   return false
+}
+
+/** How many letters of a word are not in the other one: each of them takes an edit, so most words need no closer look. */
+function strangers(word: string, keyword: string): number {
+  let count = 0
+  for (let at = 0; at < word.length; at++) if (!keyword.includes(word[at]!)) count++
+  return count
 }
 
 /** Edits between two short words: insert, delete, replace, swap neighbours. */

@@ -127,9 +127,10 @@ class Drafter {
   }
 
   #playbook(heading: MarkdownText): void {
-    const near = nearestName(heading.text.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])
     const agent = this.#agent()
-    if (near !== null && agent.playbooks.length > 0 && !heading.text.includes('(')) {
+    const near =
+      agent.playbooks.length > 0 && !heading.text.includes('(') ? nearestSection(heading.text) : null
+    if (near !== null) {
       this.#findings.warn(
         'unknown_heading',
         { text: heading },
@@ -164,7 +165,7 @@ class Drafter {
   }
 
   #unknownSection(title: string, text: MarkdownText): void {
-    const near = nearestName(title.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])
+    const near = nearestSection(title)
     if (near === null) {
       const message = `${quote(title)} is no section of a playbook; it is read as part of the description`
       this.#findings.warn('unknown_heading', { text }, message, 'the sections are Triggers, Steps and Notes')
@@ -280,6 +281,10 @@ class Drafter {
       return []
     })
   }
+}
+
+function nearestSection(title: string): string | null {
+  return nearestName(title.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])
 }
 
 function isCode(block: MarkdownCode): boolean {

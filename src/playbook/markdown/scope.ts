@@ -74,7 +74,6 @@ const dollarForms = [
 export function collectNames(draft: PlaybookDraft): { locals: Set<string>; state: Set<string> } {
   const locals = new Set<string>()
   const state = new Set<string>()
-  const parameters = new Set(draft.signature.parameters.map((each) => each.name))
   const visit = (blocks: readonly MarkdownBlock[]): void => {
     for (const block of blocks) {
       if (block.kind !== 'item') continue
@@ -83,7 +82,7 @@ export function collectNames(draft: PlaybookDraft): { locals: Set<string>; state
     }
   }
   visit(draft.steps ?? [])
-  for (const parameter of parameters) {
+  for (const { name: parameter } of draft.signature.parameters) {
     locals.delete(parameter)
     state.delete(parameter)
   }
@@ -106,7 +105,7 @@ function collectFrom(raw: string, locals: Set<string>, state: Set<string>): void
     const found = form.exec(text)?.[1]
     if (found !== undefined) locals.add(found)
   }
-  const is = isForm.exec(text)
+  const is = text.includes('is') || text.includes('=') ? isForm.exec(text) : null
   if (is !== null && isAssignedBare(is[1]!, is[2]!)) locals.add(is[1]!)
   if (!text.includes('$')) return
   for (const form of tells || text.startsWith('$') ? dollarForms : []) {

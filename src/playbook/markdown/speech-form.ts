@@ -67,7 +67,7 @@ export function speechForm(bullet: Bullet, context: StepContext): StepBody | nul
 
 function sayWords(bullet: Bullet, context: StepContext): Words {
   const { text } = bullet
-  const literal = quoted.exec(text)
+  const literal = /["“]/.test(text) ? quoted.exec(text) : null
   if (literal !== null && !/["“”]/.test(literal[1]!))
     return literalWords(literal[1]!, text.indexOf(literal[1]!, text.search(/["“]/)), true, bullet, context)
   const rest = /^say\s+/i.exec(text)
@@ -153,7 +153,7 @@ export function readAsk(bullet: Bullet, context: StepContext, receivers: readonl
       each.type === 'any' && names.length === 1 ? type : each.type,
     ),
   )
-  const literal = quoted.exec(text)
+  const literal = /["“]/.test(text) ? quoted.exec(text) : null
   const words: Words | null =
     simple !== null
       ? null
@@ -215,6 +215,7 @@ function untilOf(bullet: Bullet, targets: readonly Target[], context: StepContex
 }
 
 function typeAsked(text: string): ValueType {
+  if (!/number|integer|yes/i.test(text)) return 'any'
   if (/\b(?:an?\s+)?(?:whole\s+number|integer)\b/i.test(text)) return 'int'
   if (/\bfor\s+an?\s+number\b/i.test(text)) return 'float'
   if (/\byes\s*(?:or|\/)\s*no\b/i.test(text)) return 'bool'

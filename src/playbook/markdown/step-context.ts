@@ -184,9 +184,12 @@ const mention = /\$([\p{L}_][\p{L}\p{N}_]*)/gu
 
 /** The variables that words mention, with `$`; known ones without it too. */
 export function mentioned(text: string, scope: Scope): string[] {
+  const sigils = text.includes('$')
+  const own = mayMentionOwn(text, scope)
+  if (!sigils && !own) return []
   const names = new Set<string>()
-  if (text.includes('$')) for (const [, name] of text.matchAll(mention)) names.add(name!)
-  if (mayMentionOwn(text, scope)) {
+  if (sigils) for (const [, name] of text.matchAll(mention)) names.add(name!)
+  if (own) {
     for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) {
       if (scope.locals.has(word) || scope.parameters.has(word)) names.add(word)
     }
