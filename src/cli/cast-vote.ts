@@ -19,7 +19,9 @@ import { describeDemands, describeRule, describeVote, timeLeft } from './describ
 import { type ExitCode, exitCode } from './exit-code.ts'
 import { findHeldCall, readHeldCalls, type FoundCall } from './find-held-call.ts'
 import type { HeldCall } from './held-call.ts'
+import { isServed, leaveVote } from './leave-vote.ts'
 import { localUser, rolesOf, type People } from './local-user.ts'
+import { openConfig } from './open-config.ts'
 import { openPlaybook } from './open-playbook.ts'
 import { paintRed } from './paint-red.ts'
 import { runFolder } from './run-folder.ts'
@@ -45,6 +47,11 @@ export async function castVote(ballot: Ballot, terminal: Terminal): Promise<Exit
   const { call, entries } = await find(folder, ballot.wanted, terminal)
   assertWaits(call)
   const start = readStart(folder, call.run)
+  if (start === null && isServed(entries)) {
+    const people = (await openConfig(undefined))?.people ?? {}
+    tellCall(call, entries, { people, requesters: requestersOf(entries), playbook: 'of a gateway' }, terminal)
+    return leaveVote(ballot, call, folder, terminal)
+  }
   if (start === null) {
     throw new LockstepError('invalid_input', `Run ${call.run} was not begun by lockstep run.`, {
       hint: 'approve its calls where it was begun: with agent.vote in a program',

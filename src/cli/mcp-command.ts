@@ -10,12 +10,17 @@ import { isLoopback, serveHttp } from '../mcp/serve-http.ts'
 import { serveStdio } from '../mcp/serve-stdio.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import type { Config } from '../source/config.ts'
 import { loadPlaybook } from '../source/load-playbook.ts'
+import type { Tool } from '../tool/tool.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
-import { openConfig } from './open-config.ts'
+import { approvalOutlook } from './approval-outlook.ts'
+import { openApprovals } from './open-approvals.ts'
+import { findConfigFor, openConfig } from './open-config.ts'
 import { readMcpFlags, type McpFlags } from './read-mcp-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
+import { openStanding, type RunStanding } from './run-standing.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep mcp --playbook FILE [OPTIONS] -- COMMAND [ARGUMENTS]
@@ -33,6 +38,8 @@ Options:
   -- COMMAND         the MCP server to start; it gets this process's environment
   --servers FILE     several servers, as JSON: { "mcpServers": { "NAME": { "command", "args", "env" } | { "url" } } }
   --config FILE      the tools and MCP servers of this configuration, instead of the nearest lockstep.config.yaml
+  --policy FILE      a policy that every run stands under, besides those of the configuration (the named one, or the nearest);
+                     may be given more than once
   --name NAME        what the server after -- is called (upstream)
   --risk TOOL=RISK   read, write or irreversible (the default); for a tool of the server after --
   --timeout SECONDS  how long a call to the server after -- may take (60)
@@ -53,6 +60,7 @@ Examples:
   lockstep mcp --playbook refund.yaml --observe -- node server.js
   lockstep mcp --playbook refund.yaml --servers servers.json --http 8808
   lockstep mcp --playbook refund.yaml --config lockstep.config.yaml
+  lockstep mcp --playbook refund.yaml --policy money.yaml -- npx -y some-mcp-server
 `
 
 /** `lockstep mcp`: the gateway. Standard output carries the protocol and nothing else. */
@@ -64,12 +72,15 @@ export const mcpCommand: Command = {
     const beside = dirname(resolve(flags.playbook))
     const lock = DefinitionLock.open(flags.lock ?? join(beside, 'lockstep.mcp.lock'))
     const say = (text: string) => terminal.err(`lockstep mcp: ${text}\n`)
-    const upstream = await connect(flags, say)
+    const config = await configOf(flags)
+    const standing = openStanding(config, flags.policies, terminal)
+    if (standing === null) return exitCode.failed
+    const upstream = await connect(flags, config, say)
     try {
       if (flags.action === 'lock') pin(lock, upstream, terminal)
       else {
         const runs = prepareRunFolder(flags.data === null ? runFolder() : resolve(flags.data, 'runs'))
-        await serve({ flags, playbook, lock, upstream, runs, say })
+        await serve({ flags, playbook, lock, upstream, runs, standing, say })
       }
       return exitCode.done
     } finally {
@@ -84,12 +95,18 @@ interface Service {
   readonly lock: DefinitionLock
   readonly upstream: ConnectedServers
   readonly runs: string
+  readonly standing: RunStanding
   readonly say: (text: string) => void
 }
 
-async function serve({ flags, playbook, lock, upstream, runs, say }: Service): Promise<void> {
+async function serve({ flags, playbook, lock, upstream, runs, standing, say }: Service): Promise<void> {
   const { http, observe } = flags
-  const callers = http === null ? null : readCallers(http, say)
+  const user = standing.principal.id
+  const callers = http === null ? null : readCallers(http, user, say)
+  // Where callers are told apart by name, none of them is the user who runs the gateway.
+  const shared = http !== null && http.callers !== null
+  const identity = http === null ? 'local' : 'apikey'
+  const approvals = openApprovals({ standing, identity, runs, say })
   const journal = await openFileJournal(runs)
   const stop = stopSignal()
   const open = await openGateway({
@@ -102,6 +119,8 @@ async function serve({ flags, playbook, lock, upstream, runs, say }: Service): P
     only: http === null ? { run: flags.run, inputs: flags.inputs } : null,
     version: version(),
     onNotice: say,
+    ...(shared ? {} : { user }),
+    ...(approvals === undefined ? {} : { approvals }),
   })
   const own = upstream.own?.({}).length ?? 0
   const behind = [
@@ -110,6 +129,11 @@ async function serve({ flags, playbook, lock, upstream, runs, say }: Service): P
   ]
   say(`${playbook.id}, ${observe ? 'observed, not enforced' : 'enforced'}, in front of ${behind.join(', ')}`)
   say(`${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${runs}`)
+  if (approvals !== undefined) {
+    say(`under ${standing.policies.map(({ ref }) => `${ref.id}@${ref.version}`).join(', ')}`)
+    const requesters = shared ? [] : [user]
+    for (const line of approvalOutlook({ ...standing, requesters }, playbook, namedTools(upstream))) say(line)
+  }
   say(notGoverned)
   try {
     if (http === null || callers === null) await serveStdio(open.gateway, stop)
@@ -145,12 +169,25 @@ function pin(lock: DefinitionLock, upstream: ConnectedServers, terminal: Termina
   )
 }
 
+/** The configuration whose tools are served, or else the nearest, whose policies bind whatever is served. */
+async function configOf({ servers, playbook }: McpFlags): Promise<Config | null> {
+  if ('config' in servers) return await openConfig(servers.config)
+  const path = findConfigFor(playbook)
+  return path === null ? null : await openConfig(path)
+}
+
+/** The tools by all the names that a playbook may use for them. */
+function namedTools(upstream: ConnectedServers): readonly Tool[] {
+  const bare = upstream.tools.map((tool) => ({ ...tool, name: tool.name.slice(tool.name.indexOf('/') + 1) }))
+  return [...(upstream.own?.({}) ?? []), ...upstream.tools, ...bare]
+}
+
 async function connect(
   { action, servers, risks, timeoutSeconds }: McpFlags,
+  config: Config | null,
   say: (text: string) => void,
 ): Promise<ConnectedServers> {
   if ('config' in servers) {
-    const config = await openConfig(servers.config)
     if (config === null) throw nothingToServe('there is no configuration')
     const served = Object.keys(config.mcpServers).length > 0
     // Only what servers say can be pinned.
@@ -177,16 +214,20 @@ function nothingToServe(why: string): LockstepError {
   })
 }
 
-function readCallers(http: NonNullable<McpFlags['http']>, say: (text: string) => void): Callers {
+function readCallers(
+  http: NonNullable<McpFlags['http']>,
+  user: string,
+  say: (text: string) => void,
+): Callers {
   if (http.callers !== null) return Callers.read(readJson(http.callers), process.env)
   if (!isLoopback(http.host)) {
     throw new LockstepError('usage', `--host ${http.host} lets other machines in, so it needs --callers FILE`)
   }
   const given = process.env['LOCKSTEP_MCP_TOKEN'] ?? ''
-  if (given !== '') return Callers.single('local', given)
+  if (given !== '') return Callers.single(user, given)
   const token = randomBytes(24).toString('base64url')
   say(`the bearer token of this process: ${token}`)
-  return Callers.single('local', token)
+  return Callers.single(user, token)
 }
 
 function readJson(path: string): unknown {

@@ -6,6 +6,7 @@ const options = {
   playbook: { type: 'string' },
   servers: { type: 'string' },
   config: { type: 'string' },
+  policy: { type: 'string', multiple: true },
   name: { type: 'string' },
   risk: { type: 'string', multiple: true },
   timeout: { type: 'string' },
@@ -28,6 +29,8 @@ export interface McpFlags {
     | { readonly file: string }
     | { readonly command: readonly string[]; readonly name: string }
     | { readonly config: string | undefined }
+  /** Files of policies, besides those of the configuration. */
+  readonly policies: readonly string[]
   readonly risks: Readonly<Record<string, string>>
   readonly timeoutSeconds: number | null
   readonly observe: boolean
@@ -78,6 +81,7 @@ export function readMcpFlags(args: readonly string[]): McpFlags {
         : command.length > 0
           ? { command, name: values.name ?? 'upstream' }
           : { config: values.config },
+    policies: values.policy ?? [],
     risks: pairs('risk', values.risk ?? [], (value) => value),
     timeoutSeconds: values.timeout === undefined ? null : numberOf('timeout', values.timeout, 1, 86_400),
     observe: values.observe ?? false,
