@@ -24,8 +24,9 @@ export function describeAnswer(
   const step = owner ?? currentPlaybookStep(state)
   return new EnforcementResult({
     allowed: admitted !== null,
-    code: denied?.code ?? (held === null ? null : 'awaiting_approval'),
-    message: denied?.message ?? held?.message ?? null,
+    // Where the playbook only observes, a call that it would have denied may wait for people all the same.
+    code: held === null ? (denied?.code ?? null) : 'awaiting_approval',
+    message: held?.message ?? denied?.message ?? null,
     callId: admitted?.callId ?? held?.callId ?? null,
     violation: denied === null || !recordViolations ? null : describeViolation(denied),
     hints: denied === null ? (step?.hints ?? []) : hintsAfterDenial(state, denied),

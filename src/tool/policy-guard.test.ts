@@ -169,6 +169,20 @@ describe('a run under policies', () => {
     })
   })
 
+  test('what the playbook would have denied is held as such where it only observes, and made once it is approved', async () => {
+    const { options, log } = begin()
+    const enforcer = PlaybookEnforcer.fromPlaybook(playbook, { ...options, blockViolations: false })
+    const early = await enforcer.call('refund', { amount: 30 })
+    expect(early).toMatchObject({ status: 'held', enforcement: { code: 'awaiting_approval' } })
+    expect(enforcer.violations.map(({ violationType }) => violationType)).toEqual(['out_of_sequence'])
+    const { callId } = early.enforcement!
+    for (const person of ['bob', 'eve']) enforcer.gate.vote(callId!, lead(person))
+    expect(await enforcer.call('refund', { amount: 30 }, undefined, { callId: callId! })).toMatchObject({
+      status: 'succeeded',
+    })
+    expect(log).toEqual(['refund {"amount":30}'])
+  })
+
   test('a held call cannot be recorded as made', async () => {
     const { enforcer } = begin()
     await enforcer.call('lookup', {})
