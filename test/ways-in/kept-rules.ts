@@ -20,6 +20,13 @@ const step = (id: string, fields: Partial<PlaybookStepDefinition> = {}) => ({
 })
 const playbook = (...steps: ReturnType<typeof step>[]) => new Playbook({ id: 'p', name: 'P', steps })
 
+const underPolicy = { playbook: playbook(step('a'), step('b')), turns: [['a'], ['b'], ['.']] }
+const approvals = 'id: p\napprovals: [{ tool: b, required_roles: [lead] }]\nrisk: { irreversible: allow }\n'
+const asksNone = {
+  '`guard` (AI SDK)': 'it asks no policies yet',
+  '`lockstep mcp`': 'it asks no policies yet',
+}
+
 /** The rules that every way in is tried on. */
 export const keptRules: readonly KeptRule[] = [
   {
@@ -95,6 +102,30 @@ export const keptRules: readonly KeptRule[] = [
     says: 'observing lets everything through',
     trial: { playbook: playbook(step('a'), step('b')), turns: [['b'], ['a']], observe: true },
     comes: { ran: ['b', 'a'], succeeded: false },
+  },
+  {
+    rule: 'G14',
+    says: 'what a policy denies is not done',
+    trial: {
+      ...underPolicy,
+      policy: 'id: p\ntool_allowlist: { agent: [a] }\nrisk: { irreversible: allow }\n',
+    },
+    comes: { ran: ['a'], succeeded: false },
+    except: asksNone,
+  },
+  {
+    rule: 'G15',
+    says: 'what needs approval waits for it',
+    trial: { ...underPolicy, policy: approvals },
+    comes: { ran: ['a'], succeeded: false },
+    except: asksNone,
+  },
+  {
+    rule: 'G15',
+    says: 'what was approved is done, once',
+    trial: { ...underPolicy, policy: approvals, approve: true },
+    comes: { ran: ['a', 'b'], succeeded: true },
+    except: asksNone,
   },
   {
     rule: 'G16',

@@ -7,6 +7,8 @@ import type { Journal } from '../../src/journal/journal.ts'
 import { MemoryJournal } from '../../src/journal/memory/memory-journal.ts'
 import { GatewayRun } from '../../src/mcp/gateway-run.ts'
 import { GatewayTools } from '../../src/mcp/gateway-tools.ts'
+import { loadPolicy } from '../../src/source/load-policy.ts'
+import type { PolicySetup } from '../../src/tool/policy-guard.ts'
 import type { Playbook } from '../../src/playbook/playbook.ts'
 import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
 import { RunRecord } from '../../src/tool/run-record.ts'
@@ -29,6 +31,10 @@ export interface Trial {
   readonly observe?: boolean
   /** Nothing can be written down. */
   readonly mute?: boolean
+  /** The text of a policy that it is done under, by somebody with the role `agent`. */
+  readonly policy?: string
+  /** Whatever waits is approved by a lead, tried twice. */
+  readonly approve?: boolean
 }
 
 /** A way in which an agent reaches tools through Lockstep. */
@@ -65,6 +71,14 @@ function toolsOf(trial: Trial, ran: string[]) {
   return names(trial).map((name) => tool({ name, description: name, execute: () => run(name) }))
 }
 
+function policyOf({ policy }: Trial): { policy?: PolicySetup } {
+  if (policy === undefined) return {}
+  const principal = { id: 'ada', kind: 'local', roles: ['agent'] } as const
+  return { policy: { policies: [loadPolicy(policy)], principal } }
+}
+
+const lead = { person: 'bob', identity: 'local', roles: ['lead'], answer: 'approve', reason: null } as const
+
 /** A journal that takes nothing. */
 function muteJournal(): Journal {
   const journal = new MemoryJournal()
@@ -79,13 +93,22 @@ const enforcer: WayIn = {
     const held = PlaybookEnforcer.fromPlaybook(trial.playbook, {
       tools: toolsOf(trial, ran),
       blockViolations: trial.observe !== true,
+      ...policyOf(trial),
       ...(trial.mute === true ? { onEvents: () => Promise.reject(new Error('the disk is full')) } : {}),
     })
     try {
       for (const turn of trial.turns) {
         if (turn[0] === '.') held.finish('done')
         else if (turn[0] === 'complete_step') held.declareCurrentStep('done')
-        else await held.callAll(turn.map((call) => ({ tool: bare(call), arguments: {} })))
+        else {
+          const outcomes = await held.callAll(turn.map((call) => ({ tool: bare(call), arguments: {} })))
+          for (const { tool: name, status, enforcement } of trial.approve === true ? outcomes : []) {
+            if (status !== 'held') continue
+            const callId = enforcement!.callId!
+            held.gate.vote(callId, lead)
+            for (const _ of ['once', 'again']) await held.call(name, {}, undefined, { callId })
+          }
+        }
       }
     } catch {
       // What cannot be written down is thrown; what matters here is what ran.
@@ -104,15 +127,26 @@ const agent: WayIn = {
   name: '`Agent`',
   async attempt(trial) {
     const ran: string[] = []
-    const held = new Agent({
-      model: scriptedModel({ turns: script(trial) }),
-      tools: toolsOf(trial, ran),
-      playbook: trial.playbook,
-      blockViolations: trial.observe !== true,
-      ...(trial.mute === true ? { journal: muteJournal() } : {}),
-    })
-    const result = await held.run('Go.').catch(() => null)
-    return { ran, succeeded: result?.status === 'succeeded' }
+    const journal = trial.mute === true ? muteJournal() : new MemoryJournal()
+    const tools = toolsOf(trial, ran)
+    const agentAfter = (answered: number) =>
+      new Agent({
+        model: scriptedModel({ turns: script(trial).slice(answered) }),
+        tools,
+        playbook: trial.playbook,
+        blockViolations: trial.observe !== true,
+        journal,
+        ...policyOf(trial),
+      })
+    const begun = await agentAfter(0)
+      .run('Go.', { run: 'r' })
+      .catch(() => null)
+    if (begun === null || trial.approve !== true) return { ran, succeeded: begun?.status === 'succeeded' }
+    const [, callId] = /\((.*)\) waits for approval/.exec(begun.reason ?? '')!
+    await agentAfter(0).vote('r', callId!, lead)
+    const after = begun.metrics.iterations
+    const [result] = [await agentAfter(after).resume('r'), await agentAfter(after).resume('r')]
+    return { ran, succeeded: result.status === 'succeeded' }
   },
 }
 
