@@ -106,6 +106,22 @@ describe('the readback', () => {
     expect(explain(procedure('Main', [inline])).steps).toEqual({ total: 1, withoutModel: 0 })
   })
 
+  it('lists what a description calls as the first step, with its tools, whatever the playbook is', () => {
+    const description = { ...template('About {call_1}'), calls: [toolCall('refund', { order_id: '$id' })] }
+    const first = {
+      id: 'Main/0',
+      number: '0',
+      sentence: 'Fill in the description with refund(order_id = the id).',
+      mark: 'guaranteed',
+      tools: ['refund'],
+    }
+    const steps = explain(procedure('Main', [{ kind: 'end' }], { description }))
+    expect(steps.playbooks[0]!.steps).toMatchObject([first, { id: 'Main/1' }])
+    expect(steps.steps).toEqual({ total: 2, withoutModel: 2 })
+    const raw = explain(procedure('Main', [], { description, mode: 'raw' }))
+    expect(raw.playbooks[0]!.steps).toMatchObject([first, { mark: 'left to the model' }])
+  })
+
   it('tells a rule from advice', () => {
     const tool = (name: string) => ({ kind: 'tool', name }) as const
     const notes = [

@@ -2,6 +2,7 @@ import { ExpressionError } from '../../expression/expression-error.ts'
 import { targetName, type CompiledCall, type CompiledComputation } from '../../playbook/compile-program.ts'
 import type { Call } from '../../playbook/program.ts'
 import type { Json, JsonObject } from '../../shared/json.ts'
+import { partLimits, toJson } from '../../shared/to-json.ts'
 import { decideCall } from '../decide-call.ts'
 import type { RunEvent } from '../event.ts'
 import { beginPlaybook, bindArguments } from './begin-playbook.ts'
@@ -26,7 +27,15 @@ export function compute(
   const call = computation.calls[frame.results.length]
   if (call !== undefined) return makeCall(context, frame, call, owner)
   const value = computation.value.evaluate(lookupIn(context, frame))
-  return value instanceof ExpressionError ? { error: value.message } : { value }
+  if (value instanceof ExpressionError) return { error: value.message }
+  const problem = sizeProblem(value)
+  return problem === null ? { value } : { error: `the value cannot be kept: ${problem}` }
+}
+
+/** Why a value is too much to be written down; null if it is not. */
+function sizeProblem(value: Json): string | null {
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return null
+  return toJson(value, partLimits).problem
 }
 
 /** The next thing to do about a call: the playbooks that come before it, what notes demand, then the call itself. */
@@ -53,6 +62,8 @@ function makeCall(context: ProgramContext, frame: Frame, call: CompiledCall, own
   }
   // An entry is a member of its own, whatever it is called.
   const named = Object.fromEntries(given)
+  const tooMuch = sizeProblem([positional, named])
+  if (tooMuch !== null) return { error: `the arguments cannot be kept: ${tooMuch}` }
   const notes = judgeNotes(context, target)
   if (notes !== null) return { events: notes }
   const callId = `step-${program.counters.calls + 1}`

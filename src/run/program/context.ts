@@ -120,5 +120,6 @@ export function ownValue(values: { readonly [name: string]: Json }, name: string
 /** A value as people read it, cut where it is long. */
 export function shown(value: Json): string {
   const text = typeof value === 'string' ? `"${value}"` : JSON.stringify(value)
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+  // Cut inside a character, it could not be written down.
+  return text.length > 80 ? `${text.slice(0, 79).toWellFormed()}…` : text
 }

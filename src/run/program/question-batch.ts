@@ -4,6 +4,7 @@ import type { Json } from '../../shared/json.ts'
 import type { RunState } from '../state.ts'
 import { textOf } from './begin-playbook.ts'
 import { contextOf, lookupIn, procedureOf, visibleVariables, type ProgramContext } from './context.ts'
+import { cutText } from './cut-text.ts'
 import type { Frame } from './program-state.ts'
 import type { QuestionBatch, Utterance } from './question.ts'
 
@@ -58,7 +59,7 @@ function lastSaid(conversation: readonly Utterance[]): readonly Utterance[] {
   let left = longestTalk
   for (const { by, text } of conversation.slice(-longestConversation).toReversed()) {
     if (left <= 0) break
-    said.push({ by, text: cut(text, left) })
+    said.push({ by, text: cutText(text, left) })
     left -= text.length
   }
   return said.toReversed()
@@ -66,13 +67,8 @@ function lastSaid(conversation: readonly Utterance[]): readonly Utterance[] {
 
 /** A value that is too long goes along as the beginning of its text, and says so. */
 function cutValue(value: Json): Json {
-  if (typeof value === 'string') return cut(value, longestValue)
+  if (typeof value === 'string') return cutText(value, longestValue)
   if (typeof value !== 'object' || value === null) return value
   const text = JSON.stringify(value)
-  return text.length <= longestValue ? value : cut(text, longestValue)
-}
-
-function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text
-  return `${text.slice(0, longest)}… [${text.length - longest} more characters are left out]`
+  return text.length <= longestValue ? value : cutText(text, longestValue)
 }

@@ -31,6 +31,8 @@ export interface AnswerUsage {
   readonly number: number
   readonly promptTokens: number
   readonly completionTokens: number
+  /** What it took by estimate, where the service does not say. */
+  readonly estimated?: { readonly promptTokens: number; readonly completionTokens: number }
 }
 
 /** Something that was said in the course of a run. */
