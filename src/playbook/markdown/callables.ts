@@ -100,7 +100,7 @@ export class Callables {
     if (first !== undefined) this.#firstWords.add(first)
     // One word stands in many a sentence by chance.
     if (first === undefined || own.length < 2) return
-    const beginning = this.#byFirstWord.get(first) ?? { count: 0, open: [], closed: new Map() }
+    const beginning: Beginning = this.#byFirstWord.get(first) ?? { count: 0, open: [], closed: new Map() }
     this.#byFirstWord.set(first, beginning)
     const named = { callable, own, place: beginning.count++ }
     if (callable.agent === null || callable.public) beginning.open.push(named)
@@ -176,7 +176,7 @@ export class Callables {
 }
 
 function addAlike(map: Map<string, Alike>, key: string, callable: Callable): void {
-  const alike = map.get(key) ?? { first: callable, open: [], byAgent: new Map() }
+  const alike: Alike = map.get(key) ?? { first: callable, open: [], byAgent: new Map() }
   map.set(key, alike)
   if (callable.agent === null || callable.public) alike.open.push(callable)
   if (callable.agent !== null) pushTo(alike.byAgent, callable.agent, callable)
