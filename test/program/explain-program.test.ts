@@ -107,11 +107,11 @@ describe('the readback', () => {
   })
 
   it('lists what a description calls as the first step, with its tools, whatever the playbook is', () => {
-    const description = { ...template('About {call_1}'), calls: [toolCall('refund', { order_id: '$id' })] }
+    const description = { ...template('About {call_1}'), calls: [toolCall('refund', { order_id: '$order' })] }
     const first = {
       id: 'Main/0',
       number: '0',
-      sentence: 'Fill in the description with refund(order_id = the id).',
+      sentence: 'Fill in the description with refund(order_id = the order).',
       mark: 'guaranteed',
       tools: ['refund'],
     }

@@ -1,12 +1,32 @@
 import type { Procedure, Step } from '../program.ts'
 import type { ExplainedStep } from './explanation.ts'
 import { markArm, markStep, touched } from './mark-step.ts'
-import type { ProgramNames } from './phrase-call.ts'
+import { phraseCalls, type ProgramNames } from './phrase-call.ts'
+import { phraseList } from './phrase-name.ts'
 import { phraseArm, phraseStep } from './phrase-step.ts'
 
-/** The bullets of a playbook, read back; a playbook without bullets is read back as the one thing it is. */
+/**
+ * The bullets of a playbook, read back; a playbook without bullets is read back as the one thing it is. Calls in its description
+ * come first: they are made before the first bullet.
+ */
 export function explainSteps(procedure: Procedure, names: ProgramNames): readonly ExplainedStep[] {
-  return procedure.mode === 'steps' ? explainList(procedure.steps, names) : [explainWhole(procedure)]
+  const body = procedure.mode === 'steps' ? explainList(procedure.steps, names) : [explainWhole(procedure)]
+  return procedure.description.calls.length === 0 ? body : [explainDescription(procedure, names), ...body]
+}
+
+function explainDescription({ id, line, description }: Procedure, names: ProgramNames): ExplainedStep {
+  const calls = phraseList(phraseCalls(description, names))
+  return {
+    ...headOf({ id: `${id}/0`, text: description.source, line }),
+    sentence: `Fill in the description with ${calls}.`,
+    mark: 'guaranteed',
+    needsModel: 'never',
+    ...touched([description]),
+    reach: 'named',
+    shape: 'do',
+    inline: false,
+    steps: [],
+  }
 }
 
 function explainList(steps: readonly Step[], names: ProgramNames): readonly ExplainedStep[] {
@@ -53,7 +73,6 @@ function explainWhole(procedure: Procedure): ExplainedStep {
     host: 'A function that the program around it supplies.',
   } as const
   const byModel = procedure.mode !== 'host'
-  const { runs } = touched([procedure.description])
   return {
     id: procedure.id,
     number: '1',
@@ -65,7 +84,7 @@ function explainWhole(procedure: Procedure): ExplainedStep {
     needsModel: byModel ? 'always' : 'never',
     tools: procedure.mode === 'react' ? procedure.tools : [],
     reach: 'named',
-    runs,
+    runs: [],
     shape: byModel ? 'model' : 'do',
     inline: false,
     steps: [],

@@ -12,6 +12,8 @@ export function readDescription(
   context: {
     readonly callables: Callables
     readonly agent: string
+    /** Whose it is: an agent's makes no calls. */
+    readonly of: 'agent' | 'playbook'
     readonly scope: Scope
     readonly findings: Findings
   },
@@ -39,5 +41,29 @@ export function readDescription(
       'write `{{` for a brace',
     )
   }
+  if (context.of === 'agent' && read.computation.calls.length > 0) {
+    findings.warn(
+      'misplaced_call',
+      { text },
+      'the description of an agent makes no calls, so no model is told of it',
+      'call it in a step, and use the variable',
+    )
+  }
+  for (const name of context.of === 'agent' ? [] : irreversible(read.computation, context.callables)) {
+    findings.warn(
+      'misplaced_call',
+      { text },
+      `the description calls \`${name}\`, which cannot be undone, each time the playbook begins`,
+      'call it in a step, where everybody sees it',
+    )
+  }
   return read.computation
+}
+
+/** The tools among the calls that cannot be undone. */
+function irreversible({ calls }: Computation, callables: Callables): readonly string[] {
+  const names = new Set(calls.flatMap(({ target }) => (target.kind === 'tool' ? [target.name] : [])))
+  return callables.all
+    .filter(({ target, risk }) => target.kind === 'tool' && risk === 'irreversible' && names.has(target.name))
+    .map(({ name }) => name)
 }

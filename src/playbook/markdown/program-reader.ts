@@ -198,6 +198,7 @@ export class ProgramReader {
       const description = readDescription(draft.description, {
         callables: this.#callables,
         agent: draft.name,
+        of: 'agent',
         scope: { parameters: new Map(), locals: new Set(), state, elsewhere },
         findings: this.#findings,
       })

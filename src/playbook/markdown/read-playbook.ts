@@ -31,6 +31,7 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
     description: readDescription(draft.description, {
       callables: context.callables,
       agent: context.agent,
+      of: 'playbook',
       scope: context.scope,
       findings: context.findings,
     }),
