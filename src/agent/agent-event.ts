@@ -3,6 +3,8 @@ import type { JsonObject } from '../shared/json.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
 import type { ProposedToolCall } from './model-turn.ts'
+import type { Spent } from './spending.ts'
+import type { TokenCount } from './token-usage.ts'
 
 /** What an agent adds to the record of its run: enough to ask the next question again, word for word. */
 export type AgentFact = { readonly at: number } & (
@@ -26,6 +28,7 @@ export type AgentFact = { readonly at: number } & (
       readonly promptTokens: number
       readonly completionTokens: number
       readonly cost: number | null
+      readonly estimated?: NonNullable<Spent['estimated']>
     }
   | {
       readonly type: 'model.answered'
@@ -36,6 +39,8 @@ export type AgentFact = { readonly at: number } & (
       readonly message: JsonObject
       readonly promptTokens: number
       readonly completionTokens: number
+      readonly estimated?: TokenCount
+      readonly dropped?: number
     }
   | {
       readonly type: 'tool.returned'
@@ -60,6 +65,7 @@ export type AgentFact = { readonly at: number } & (
       readonly number: number
       readonly promptTokens: number
       readonly completionTokens: number
+      readonly estimated?: TokenCount
     }
 )
 

@@ -91,7 +91,9 @@ export interface AgentSnapshot {
 export interface AgentMetrics {
   readonly promptTokens: number
   readonly completionTokens: number
-  /** In US dollars; null where the model's price is not known. */
+  /** Tokens of answers whose service did not say how many it used, estimated from their length; in no other number here. */
+  readonly estimatedTokens: number
+  /** In US dollars; null where the model's price is not known, or its service did not say what it used. */
   readonly cost: number | null
   readonly iterations: number
   readonly modelSeconds: number

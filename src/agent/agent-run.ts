@@ -10,15 +10,16 @@
  * A3  The run ends `succeeded` only if the gate accepted a final answer (G9).
  * A4  Whatever the model says is data.
  */
-import type { LanguageModelV4Message } from '@ai-sdk/provider'
+import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { EventOf } from '../run/event.ts'
 import type { Ticket } from '../run/ticket.ts'
 import { messageOf } from '../shared/message-of.ts'
+import { partLimits, toJson } from '../shared/to-json.ts'
 import { brief, outline } from '../tool/briefing.ts'
 import { controlMove } from '../tool/control-tool.ts'
 import { answerCalls } from './answer-calls.ts'
 import { runAfterModelCall, runBeforeModelCall } from './hook.ts'
-import { askModel, type ModelTurn } from './model-turn.ts'
+import { askModel, maxCalls, type ModelTurn } from './model-turn.ts'
 import { Interruption } from './interruption.ts'
 import { legalTools, offeredTools } from './offered-tools.ts'
 import { promptMessage, type RecordedMessage } from './recorded-message.ts'
@@ -44,6 +45,14 @@ export interface Errand {
   finish(text: string): string | null
 }
 
+interface NextQuestion {
+  readonly prompt: readonly LanguageModelV4Message[]
+  readonly told: readonly LanguageModelV4FunctionTool[]
+  readonly names: readonly string[]
+  readonly length: number
+  readonly sends: number
+}
+
 /** Works through one run, or through one errand of it. */
 export class AgentRun {
   readonly #setup: RunSetup
@@ -55,6 +64,8 @@ export class AgentRun {
   #lastText: string
   #idle = 0
   #empty = 0
+  /** What the last question took, and its length; known only where there is a budget. */
+  #sent: { readonly tokens: number; readonly length: number } | null = null
 
   /** Without a record, the run has just begun. */
   constructor(
@@ -144,10 +155,13 @@ export class AgentRun {
       return this.#whyStop() ?? { status: 'failed', reason: 'the turns are used up' }
     const denied = await runBeforeModelCall(hooks, { run: record.run, number })
     if (denied !== null) return { status: 'failed', reason: denied }
+    const question = this.#question()
+    const short = spending.exceededBy(question.sends)
+    if (short !== null) return { status: 'failed', reason: short }
     let answer: ModelTurn
     const began = performance.now()
     try {
-      answer = await this.#askModel(number)
+      answer = await this.#askModel(number, question)
     } catch (error) {
       if (signal.aborted) return whyAborted(signal)
       if (error instanceof Interruption) return { status: 'paused', reason: error.message }
@@ -155,7 +169,10 @@ export class AgentRun {
     } finally {
       spending.modelMs += performance.now() - began
     }
-    spending.spend(answer.promptTokens, answer.completionTokens)
+    spending.spend(answer)
+    const reading = toJson(answer, partLimits)
+    if (reading.problem !== null)
+      return { status: 'failed', reason: `the model's answer cannot be written down: ${reading.problem}` }
     this.#turns = number
     if (answer.text !== '') this.#lastText = answer.text
     const fact = { type: 'model.answered', at: Date.now(), number, ...answer } as const
@@ -165,28 +182,44 @@ export class AgentRun {
     return null
   }
 
-  async #askModel(number: number): Promise<ModelTurn> {
-    const { model, enforcer, signal, onEvent, spending } = this.#setup
+  /** What the model is to be asked now, and how many tokens it sends at least, as far as a budget needs to know. */
+  #question(): NextQuestion {
+    const { enforcer, offer, spending, systemPrompt } = this.#setup
     const { state, tools } = enforcer.gate
-    const offered = offeredTools(state, tools ?? [], this.#setup.offer)
-    onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: offered.map(({ name }) => name) })
+    const offered = offeredTools(state, tools ?? [], offer)
     const task = this.#errand?.system ?? outline(state)
-    const system = [this.#setup.systemPrompt, task].filter((text) => text !== '').join('\n\n')
+    const system = [systemPrompt, task].filter((text) => text !== '').join('\n\n')
     const now = this.#errand?.brief ?? brief(state)
+    const prompt = [
+      ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
+      ...this.#messages,
+      // The brief is not kept: the history before it stays the same, so that a prompt cache holds.
+      ...(now === '' ? [] : [userMessage(`[procedure]\n${now}`)]),
+    ]
+    const told = this.#told.tell(offered)
+    const length = spending.limited ? JSON.stringify([prompt, told]).length : 0
+    const last = this.#sent
+    // The conversation only grows; what may shrink is the brief and the tools.
+    const sends = last === null ? 0 : Math.floor(last.tokens * Math.min(1, length / last.length))
+    return { prompt, told, names: offered.map(({ name }) => name), length, sends }
+  }
+
+  async #askModel(number: number, { prompt, told, names, length, sends }: NextQuestion): Promise<ModelTurn> {
+    const { model, signal, onEvent, spending } = this.#setup
+    onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: names })
     return await askModel({
       model,
-      prompt: [
-        ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
-        ...this.#messages,
-        // The brief is not kept: the history before it stays the same, so that a prompt cache holds.
-        ...(now === '' ? [] : [userMessage(`[procedure]\n${now}`)]),
-      ],
-      tools: this.#told.tell(offered),
+      prompt,
+      tools: told,
       decode: this.#told.decode,
-      maxTokens: spending.allowance(this.#setup.maxTokens),
+      maxTokens: spending.allowance(this.#setup.maxTokens, sends),
       maxRetries: this.#setup.maxRetries,
       signal,
       onText: onEvent === null ? null : (text) => onEvent({ type: 'text.delta', at: Date.now(), text }),
+      onUsage: ({ promptTokens, estimated }) => {
+        const tokens = promptTokens + (estimated?.promptTokens ?? 0)
+        this.#sent = length === 0 ? null : { tokens, length }
+      },
     })
   }
 
@@ -219,6 +252,12 @@ export class AgentRun {
       return { status: 'paused', reason: whatIsHeld(this.#setup) }
     }
     this.#say(toolMessage(turn))
+    const { dropped = 0 } = turn.fact
+    if (dropped > 0) {
+      await this.#remind(
+        `A turn has ${maxCalls} calls at most. ${dropped} more calls of yours were not executed and are not known here.`,
+      )
+    }
     this.#idle = outcomes.some(({ status }) => status === 'succeeded') ? 0 : this.#idle + 1
     return null
   }
@@ -319,5 +358,5 @@ function whatRemains(refused: Pick<EventOf<'finish.refused'>, 'remaining' | 'uns
 /** What a service said went wrong: pages of it help nobody. */
 export function inOneLine(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ').trim()
-  return line.length > 500 ? `${line.slice(0, 500)}…` : line
+  return (line.length > 500 ? `${line.slice(0, 500)}…` : line).toWellFormed()
 }

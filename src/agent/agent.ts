@@ -118,9 +118,8 @@ export class Agent {
     const recorded = readRecord(entries)
     refuseOrphan(run, recorded.parent)
     const { model, spending } = await this.#prepare()
-    const { promptTokens, completionTokens } = recorded.usage
-    spending.count(promptTokens, completionTokens, spending.costOf(promptTokens, completionTokens))
-    for (const each of recorded.below) spending.count(each.promptTokens, each.completionTokens, each.cost)
+    spending.recall(recorded.usage)
+    for (const each of recorded.below) spending.count(each)
     const record = new RunRecord(run, this.#journal, this.#author(), entries)
     const trouble: RunSetup['trouble'] = { reason: null }
     const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
@@ -185,8 +184,8 @@ export class Agent {
     const { policy } = this.#options
     if (policy === undefined) return {}
     const spent = () => {
-      const tokens = spending.promptTokens + spending.completionTokens
-      return { run: { tokens, ...(spending.cost === null ? {} : { cost_usd: spending.cost }) }, day: {} }
+      const { tokens, charged } = spending
+      return { run: { tokens, ...(charged === null ? {} : { cost_usd: charged }) }, day: {} }
     }
     return { policy: { ...policy, spent: policy.spent ?? spent } }
   }
@@ -300,6 +299,7 @@ export class Agent {
       metrics: {
         promptTokens: spending.promptTokens,
         completionTokens: spending.completionTokens,
+        estimatedTokens: spending.estimatedTokens,
         cost: spending.cost,
         iterations: work.turns,
         modelSeconds: spending.modelMs / 1000,
@@ -350,8 +350,7 @@ async function tellAbove(setup: RunSetup, work: () => Promise<AgentResult>): Pro
   await writeFact(above.setup, { type: 'agent.delegated', at: Date.now(), callId, child })
   const result = await work()
   const { status } = result
-  const { promptTokens, completionTokens, cost } = result.metrics
-  const spent = { promptTokens, completionTokens, cost }
+  const { spent } = setup.spending
   await writeFact(above.setup, { type: 'agent.returned', at: Date.now(), callId, child, status, ...spent })
   return result
 }

@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { Json } from '../shared/json.ts'
 import { toJson } from '../shared/to-json.ts'
+import type { TokenUsage } from './token-usage.ts'
 
 /** What a model is asked. */
 export interface ModelQuestion {
@@ -19,6 +20,8 @@ export interface ModelQuestion {
   readonly signal: AbortSignal
   /** Receives the text as it comes; asking for it makes the model stream. An answer that broke off begins anew. */
   readonly onText: ((text: string) => void) | null
+  /** Told what the question itself took, without what was asked once more. */
+  readonly onUsage?: (usage: TokenUsage) => void
 }
 
 /** The question as the provider's interface takes it. */

@@ -8,10 +8,12 @@
  * T1  Nothing is executed here. A tool that the service ran by itself fails the turn.
  * T2  A passing fault of the service is asked away; an answer that did not come whole is no answer.
  * T3  Arguments that are no JSON object are asked for once more; then they go to the gate as they came, which refuses them.
+ * T4  A turn has a limited number of calls; the model is told that the others were not made.
  */
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4Content,
   LanguageModelV4FinishReason,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider'
@@ -21,6 +23,7 @@ import { callOptions, readArguments, type ModelQuestion } from './model-question
 import { readStream, type WholeAnswer } from './read-stream.ts'
 import { recordMessage } from './recorded-message.ts'
 import { repairCall } from './repair-call.ts'
+import { addUsage, readUsage, type TokenUsage } from './token-usage.ts'
 import { isPassing, withRetries } from './with-retries.ts'
 
 /** A call that a model proposes. */
@@ -31,36 +34,34 @@ export interface ProposedToolCall {
 }
 
 /** What a model answered. */
-export interface ModelTurn {
+export interface ModelTurn extends TokenUsage {
   readonly text: string
   readonly calls: readonly ProposedToolCall[]
   /** The answer stopped in the middle, because it is as long as it may be. */
   readonly cut: boolean
   /** The answer as the next question repeats it. */
   readonly message: JsonObject
-  readonly promptTokens: number
-  readonly completionTokens: number
+  /** How many calls beyond those that a turn may have were left out; absent for none. */
+  readonly dropped?: number
 }
 
 /** Asks a model for its next turn (T1–T3). Throws what the service threw, and `provider_executed_tool` if it ran a tool by itself. */
 export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
   const answer = await askService(question, callOptions(question))
   refuseUnusable(answer)
-  let {
-    inputTokens: { total: promptTokens = 0 },
-    outputTokens: { total: completionTokens = 0 },
-  } = answer.usage
+  question.onUsage?.(answer.used)
+  let usage = answer.used
+  const { content, dropped } = firstCalls(answer.content)
   const calls: ProposedToolCall[] = []
   const inputs = new Map<string, Json>()
   let text = ''
-  for (const part of answer.content) {
+  for (const part of content) {
     if (part.type === 'text') text += part.text
     if (part.type !== 'tool-call' || inputs.has(part.toolCallId)) continue
     let args = readArguments(part.input)
     if (!isJsonObject(args)) {
       const repaired = await repairCall(question, part)
-      promptTokens += repaired.promptTokens
-      completionTokens += repaired.completionTokens
+      usage = addUsage(usage, repaired.usage)
       args = repaired.arguments ?? args
     }
     inputs.set(part.toolCallId, isJsonObject(args) ? args : {})
@@ -70,11 +71,27 @@ export async function askModel(question: ModelQuestion): Promise<ModelTurn> {
     text,
     calls,
     cut: answer.finishReason.unified === 'length',
-    message: recordMessage(answer.content, text, inputs, question.decode),
-    promptTokens,
-    completionTokens,
+    message: recordMessage(content, text, inputs, question.decode),
+    ...usage,
+    ...(dropped === 0 ? {} : { dropped }),
   }
 }
+
+/** The most calls of one turn. Each is judged and written down; who asks for more has lost its way. */
+export const maxCalls = 128
+
+/** An answer without the calls beyond those that a turn may have (T4). */
+function firstCalls(content: readonly LanguageModelV4Content[]): {
+  readonly content: readonly LanguageModelV4Content[]
+  readonly dropped: number
+} {
+  let count = 0
+  const kept = content.filter((part) => part.type !== 'tool-call' || ++count <= maxCalls)
+  return { content: kept, dropped: Math.max(0, count - maxCalls) }
+}
+
+/** An answer, and what it took. */
+export type Answered = WholeAnswer & { readonly used: TokenUsage }
 
 /** What is needed to ask a service, whatever the question. */
 type Asking = Pick<ModelQuestion, 'maxRetries' | 'signal' | 'onText'> & {
@@ -82,10 +99,12 @@ type Asking = Pick<ModelQuestion, 'maxRetries' | 'signal' | 'onText'> & {
 }
 
 /** Asks a service until it answers (T2), as a stream where somebody wants the text as it comes. Throws what the service threw. */
-export async function askService(
-  question: Asking,
-  options: LanguageModelV4CallOptions,
-): Promise<WholeAnswer> {
+export async function askService(question: Asking, options: LanguageModelV4CallOptions): Promise<Answered> {
+  const answer = await askWhole(question, options)
+  return { ...answer, used: readUsage(answer.usage, options, answer.content) }
+}
+
+async function askWhole(question: Asking, options: LanguageModelV4CallOptions): Promise<WholeAnswer> {
   const { model, onText, signal } = question
   if (onText === null) return await withRetries(question, () => model.doGenerate(options))
   let begun = false

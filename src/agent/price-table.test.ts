@@ -28,8 +28,8 @@ describe('what is spent', () => {
   test('below counts above as well, at the price of whoever spent it', () => {
     const above = new Spending({ dollars: 5 }, price, 'm')
     const below = new Spending({}, { input: 10, output: 0 }, 'n', above)
-    below.spend(100_000, 0)
-    above.spend(0, 500_000)
+    below.spend({ promptTokens: 100_000, completionTokens: 0 })
+    above.spend({ promptTokens: 0, completionTokens: 500_000 })
     expect([below.cost, above.cost]).toEqual([1, 2])
     expect(above.promptTokens + above.completionTokens).toBe(600_000)
   })
@@ -39,13 +39,13 @@ describe('what is spent', () => {
     const below = new Spending({}, null, 'n', above)
     expect(below.exceeded()).toBeNull()
     expect(below.allowance(null)).toBe(10)
-    above.spend(10, 0)
+    above.spend({ promptTokens: 10, completionTokens: 0 })
     expect(below.exceeded()).toContain('10 tokens')
   })
 
   test('at an unknown price makes the cost above unknown, never too low', () => {
     const above = new Spending({}, price, 'm')
-    new Spending({}, null, 'n', above).spend(10, 10)
+    new Spending({}, null, 'n', above).spend({ promptTokens: 10, completionTokens: 10 })
     expect(above.cost).toBeNull()
   })
 })

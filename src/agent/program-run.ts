@@ -9,6 +9,7 @@
  * D2  An answer is written down before anything follows from it; a resumed program asks nothing twice.
  * D3  What was not applied is never repeated silently: a call of unknown outcome stops the run until somebody settles it.
  */
+import { partLimits, toJson } from '../shared/to-json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { LockstepError, invariant } from '../shared/lockstep-error.ts'
 import type { Pending } from '../run/program/program-state.ts'
@@ -21,6 +22,7 @@ import { makeCall } from './make-call.ts'
 import { askQuestions } from './question/ask-questions.ts'
 import type { RecordedRun } from './read-record.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
+import { addUsage, noUsage } from './token-usage.ts'
 import type { Person } from './person.ts'
 
 /** Works through one run of a program. */
@@ -141,7 +143,7 @@ export class ProgramRun {
     const batch = questionBatch(enforcer.gate.state)
     onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: [] })
     const began = performance.now()
-    const used = { promptTokens: 0, completionTokens: 0 }
+    let used = noUsage
     let problem: string | null = null
     let answers: Awaited<ReturnType<typeof askQuestions>>['answers'] = {}
     try {
@@ -155,12 +157,14 @@ export class ProgramRun {
             ? null
             : ({ questionId: question, text, anew }) =>
                 onEvent({ type: 'text.delta', at: Date.now(), text, question, ...(anew ? { anew } : {}) }),
-        onRequest: ({ promptTokens, completionTokens }) => {
-          used.promptTokens += promptTokens
-          used.completionTokens += completionTokens
+        onRequest: ({ promptTokens, completionTokens, estimated }) => {
+          const request = { promptTokens, completionTokens }
+          used = addUsage(used, estimated === undefined ? request : { ...request, estimated })
         },
       })
-      answers = given.answers
+      const reading = toJson(given.answers, partLimits)
+      if (reading.problem === null) answers = given.answers
+      else problem = `the answer cannot be kept: ${reading.problem}`
     } catch (error) {
       if (signal.aborted) return whyAborted(signal)
       if (error instanceof Interruption) return { status: 'paused', reason: error.message }
@@ -173,7 +177,7 @@ export class ProgramRun {
       problem = inOneLine(messageOf(error))
     } finally {
       spending.modelMs += performance.now() - began
-      spending.spend(used.promptTokens, used.completionTokens)
+      spending.spend(used)
     }
     this.#turns = number
     const usage = { number, ...used }

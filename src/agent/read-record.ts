@@ -5,6 +5,7 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import type { ShownOutput } from '../tool/describe-outcome.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
 import type { AgentFact } from './agent-event.ts'
+import { addUsage, noUsage, type TokenUsage } from './token-usage.ts'
 import type { RecordedMessage } from './recorded-message.ts'
 
 /** A move of a step that was made on the model's word. */
@@ -31,7 +32,7 @@ export interface RecordedRun {
   readonly messages: RecordedMessage[]
   readonly turn: OpenTurn | null
   /** What this run's model took, and what the runs below it took. */
-  readonly usage: { readonly promptTokens: number; readonly completionTokens: number }
+  readonly usage: TokenUsage
   readonly below: readonly Extract<AgentFact, { type: 'agent.returned' }>[]
   readonly turns: number
   readonly lastText: string
@@ -67,11 +68,10 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
   let parent: RecordedRun['parent'] = null
   let turns = 0
   const below: Extract<AgentFact, { type: 'agent.returned' }>[] = []
-  const usage = { promptTokens: 0, completionTokens: 0 }
+  let usage = noUsage
   const countUsage = (used: AnswerUsage | null) => {
     turns = used?.number ?? turns
-    usage.promptTokens += used?.promptTokens ?? 0
-    usage.completionTokens += used?.completionTokens ?? 0
+    if (used !== null) usage = addUsage(usage, used)
   }
   for (const { type, at, data } of entries) {
     const event = { ...data, type, at } as unknown as RunEvent | AgentFact

@@ -1,6 +1,7 @@
 import type { LanguageModelV4ToolCall } from '@ai-sdk/provider'
 import { isJsonObject, type JsonObject } from '../shared/json.ts'
 import { callOptions, readArguments, type ModelQuestion } from './model-question.ts'
+import { noUsage, readUsage, type TokenUsage } from './token-usage.ts'
 import { withRetries } from './with-retries.ts'
 
 /** The most characters of unusable arguments that the model is shown again. */
@@ -9,11 +10,10 @@ const maxShown = 2_000
 /** What asking once more led to: arguments, or none, and what it took. */
 export interface Repair {
   readonly arguments: JsonObject | null
-  readonly promptTokens: number
-  readonly completionTokens: number
+  readonly usage: TokenUsage
 }
 
-const nothing: Repair = { arguments: null, promptTokens: 0, completionTokens: 0 }
+const nothing: Repair = { arguments: null, usage: noUsage }
 
 /**
  * Asks the model once more for the arguments of a call that are no JSON object. What it then says is used if it is one; if not, the
@@ -35,11 +35,7 @@ export async function repairCall(
     const { content, usage } = await withRetries(question, () => question.model.doGenerate(options))
     const again = content.find((part) => part.type === 'tool-call' && part.toolName === toolName)
     const args = again?.type === 'tool-call' ? readArguments(again.input) : null
-    return {
-      arguments: isJsonObject(args) ? args : null,
-      promptTokens: usage.inputTokens.total ?? 0,
-      completionTokens: usage.outputTokens.total ?? 0,
-    }
+    return { arguments: isJsonObject(args) ? args : null, usage: readUsage(usage, options, content) }
   } catch {
     question.signal.throwIfAborted()
     // That the arguments are unusable is known; the run need not end because the service could not be asked about them.

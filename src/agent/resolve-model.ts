@@ -27,7 +27,13 @@ const kinds: Readonly<Record<string, (rest: string) => Promise<LanguageModelV4>>
       })
     }
     const apiKey = process.env['OPENAI_COMPATIBLE_API_KEY']
-    const settings = { name: 'openai-compatible', baseURL: url, ...(apiKey === undefined ? {} : { apiKey }) }
+    const settings = {
+      name: 'openai-compatible',
+      baseURL: url,
+      // Without being asked, such services do not say what a streamed answer took.
+      includeUsage: true,
+      ...(apiKey === undefined ? {} : { apiKey }),
+    }
     return createOpenAICompatible(settings)(id)
   },
   async scripted(path) {

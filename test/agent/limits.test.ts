@@ -34,15 +34,15 @@ describe('a budget', () => {
   test('in dollars stops the run as failed with what was spent', async () => {
     const { tools } = notingAll('a')
     const model = watched(() => ({ ...proposing('a'), ...usage }), 'gpt-4o-2024-11-20')
-    const result = await new Agent({ model, tools, budget: { dollars: 0.005 } }).run('go')
-    expect(result).toMatchObject({ status: 'failed', reason: 'the budget of $0.005 is used up ($0.0065)' })
+    const result = await new Agent({ model, tools, budget: { dollars: 0.006 } }).run('go')
+    expect(result).toMatchObject({ status: 'failed', reason: 'the budget of $0.006 is used up ($0.0065)' })
     expect(result.metrics.cost).toBeCloseTo(0.0065)
   })
 
   test('limits how long the next answer may be', async () => {
     const { tools } = notingAll('a')
     const model = answering({ ...proposing('a'), ...usage }, saying('x'))
-    await new Agent({ model, tools, budget: { tokens: 1_200 }, maxTokens: 500 }).run('go')
+    await new Agent({ model, tools, budget: { tokens: 2_100 }, maxTokens: 500 }).run('go')
     expect(model.questions.map(({ options }) => options.maxOutputTokens)).toEqual([500, 200])
   })
 

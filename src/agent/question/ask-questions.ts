@@ -11,8 +11,9 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider'
 import type { Answer, QuestionBatch } from '../../run/program/question.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
-import { askService, refuseUnusable } from '../model-turn.ts'
+import { askService, refuseUnusable, type Answered } from '../model-turn.ts'
 import type { WholeAnswer } from '../read-stream.ts'
+import type { TokenUsage } from '../token-usage.ts'
 import { askedAs, numberQuestions, type AskedQuestions } from './asked-questions.ts'
 import { questionPrompt, repairPrompt } from './question-prompt.ts'
 import { readAnswers, type ReadAnswers } from './read-answers.ts'
@@ -33,11 +34,9 @@ export interface AskOptions {
 }
 
 /** One request that a service answered. */
-export interface AnsweredRequest {
+export interface AnsweredRequest extends TokenUsage {
   /** The ids of the questions it asked. */
   readonly questions: readonly string[]
-  readonly promptTokens: number
-  readonly completionTokens: number
   /** What the model said, word for word. */
   readonly text: string
 }
@@ -107,7 +106,7 @@ async function ask(
   questions: AskedQuestions,
   { model, maxRetries, maxTokens, signal }: AskOptions,
   texts: TextStream,
-): Promise<WholeAnswer> {
+): Promise<Answered> {
   const limit = maxTokens === null ? {} : { maxOutputTokens: maxTokens }
   const call: LanguageModelV4CallOptions = { prompt, abortSignal: signal, ...limit }
   const onText = texts.open(questions)
@@ -131,11 +130,10 @@ async function ask(
   }
 }
 
-function describeRequest({ content, usage }: WholeAnswer, { asked }: AskedQuestions): AnsweredRequest {
+function describeRequest({ content, used }: Answered, { asked }: AskedQuestions): AnsweredRequest {
   return {
     questions: asked.map(({ question }) => question.id),
-    promptTokens: usage.inputTokens.total ?? 0,
-    completionTokens: usage.outputTokens.total ?? 0,
+    ...used,
     text: content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
   }
 }
