@@ -8,9 +8,8 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { DeclaredValue } from './adapter/declared-tool.ts'
 import type { McpToolsOptions } from './adapter/mcp/create-mcp-tools.ts'
 import type { SecretVault } from './adapter/secret-vault.ts'
-import type { AgentEvent } from './agent/agent-event.ts'
-import type { AgentOptions, ResumeOptions, RunOptions } from './agent/agent-options.ts'
-import type { AgentStream } from './agent/agent.ts'
+import type { AgentOptions } from './agent/agent-options.ts'
+import type { AgentSetup, ReadyAgent } from './agent/prepare-agent.ts'
 import type { PersonTerminal } from './agent/person-terminal.ts'
 import type { writeVote as WriteVoteFunction } from './agent/write-vote.ts'
 import type { QuestionAnswers } from './agent/question/ask-questions.ts'
@@ -19,21 +18,19 @@ import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { PassingServer } from './mcp/passage.ts'
-import type { Playbook } from './playbook/playbook.ts'
 import type { QuestionBatch } from './run/program/question.ts'
-import { canonicalJson } from './shared/canonical-json.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import { messageOf } from './shared/message-of.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
 import { loadModule } from './source/load-module.ts'
 import { isTool } from './tool/is-tool.ts'
-import type { PolicySetup } from './tool/policy-guard.ts'
 import type { Tool } from './tool/tool.ts'
 
 export type { AgentEvent } from './agent/agent-event.ts'
 export type { AgentResult, ResumeOptions } from './agent/agent-options.ts'
 export type { AgentStream } from './agent/agent.ts'
+export type { AgentSetup, ReadyAgent } from './agent/prepare-agent.ts'
 export { Interruption } from './agent/interruption.ts'
 export type { Person } from './agent/person.ts'
 export { scriptTurn } from './agent/question/script-turn.ts'
@@ -436,42 +433,9 @@ export async function answerQuestions(
   return answers
 }
 
-/** What an agent is made of. */
-export interface AgentSetup {
-  readonly playbook: Playbook
-  readonly tools: readonly Tool[]
-  readonly model: Model
-  readonly journal: Journal
-  /** Who is written down as having the run work. */
-  readonly principal: string
-  /** The policies it stands under; without it none is asked. */
-  readonly policy?: PolicySetup
-}
-
-/** An agent that could begin at once. */
-export interface ReadyAgent {
-  start(prompt: string, options: RunOptions): AgentStream
-  /** Takes a recorded run up; the stream tells what is added to its record. */
-  resume(run: string, options: ResumeOptions): AgentStream
-}
-
 /** Makes an agent. Throws what stops a run from starting, such as a tool that is missing. */
 export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
-  await keepPlaybook(setup.journal, setup.playbook)
-  const { Agent } = await import('./agent/agent.ts')
-  const { EventQueue } = await import('./agent/event-queue.ts')
-  const queue = new EventQueue<AgentEvent>()
-  const agent = new Agent({ ...setup, journal: watch(setup.journal, (event) => queue.push(event)) })
-  const begun = new Agent(setup)
-  return {
-    start: (prompt, options) => begun.stream(prompt, options),
-    resume(run, options) {
-      const result = agent.resume(run, options).finally(() => queue.end())
-      // Who reads only the events hears of the failure at their end, from the promise.
-      result.catch(() => undefined)
-      return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
-    },
-  }
+  return await (await import('./agent/prepare-agent.ts')).prepareAgent(setup)
 }
 
 /** Writes down what a person says to a held call, without binding any tool. */
@@ -489,26 +453,4 @@ export async function openJournalOf(folder: string, run: string): Promise<Journa
   }
   const { FileJournal } = await import('./journal/file/file-journal.ts')
   return new FileJournal(folder)
-}
-
-/** Keeps the text of the playbook with the record, so that its decisions can be made again. */
-async function keepPlaybook(
-  journal: Journal & Partial<Pick<ChainStore, 'keep'>>,
-  playbook: Playbook,
-): Promise<void> {
-  await journal.keep?.(canonicalJson(playbook.toJSON()))
-}
-
-/** The journal, telling of every entry once it is written. */
-function watch(journal: Journal, onEvent: (event: AgentEvent) => void): Journal {
-  return {
-    async append(run, facts, options) {
-      const entries = await journal.append(run, facts, options)
-      for (const { type, at, data } of entries) onEvent({ ...data, type, at } as unknown as AgentEvent)
-      return entries
-    },
-    read: (run, fromSeq) => journal.read(run, fromSeq),
-    runs: () => journal.runs(),
-    close: () => journal.close(),
-  }
 }

@@ -1,0 +1,68 @@
+import type { ChainStore } from '../journal/chain-store.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Playbook } from '../playbook/playbook.ts'
+import { canonicalJson } from '../shared/canonical-json.ts'
+import type { PolicySetup } from '../tool/policy-guard.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { AgentEvent } from './agent-event.ts'
+import type { AgentOptions, ResumeOptions, RunOptions } from './agent-options.ts'
+import { Agent, type AgentStream } from './agent.ts'
+import { EventQueue } from './event-queue.ts'
+
+/** What an agent is made of. */
+export interface AgentSetup {
+  readonly playbook: Playbook
+  readonly tools: readonly Tool[]
+  readonly model: AgentOptions['model']
+  readonly journal: Journal
+  /** Who is written down as having the run work. */
+  readonly principal: string
+  /** The policies it stands under; without it none is asked. */
+  readonly policy?: PolicySetup
+}
+
+/** An agent that could begin at once. */
+export interface ReadyAgent {
+  start(prompt: string, options: RunOptions): AgentStream
+  /** Takes a recorded run up; the stream tells what is added to its record. */
+  resume(run: string, options: ResumeOptions): AgentStream
+}
+
+/** Makes an agent. Throws what stops a run from starting, such as a tool that is missing. */
+export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
+  await keepPlaybook(setup.journal, setup.playbook)
+  const queue = new EventQueue<AgentEvent>()
+  const agent = new Agent({ ...setup, journal: watch(setup.journal, (event) => queue.push(event)) })
+  const begun = new Agent(setup)
+  return {
+    start: (prompt, options) => begun.stream(prompt, options),
+    resume(run, options) {
+      const result = agent.resume(run, options).finally(() => queue.end())
+      // Who reads only the events hears of the failure at their end, from the promise.
+      result.catch(() => undefined)
+      return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
+    },
+  }
+}
+
+/** Keeps the text of the playbook with the record, so that its decisions can be made again. */
+async function keepPlaybook(
+  journal: Journal & Partial<Pick<ChainStore, 'keep'>>,
+  playbook: Playbook,
+): Promise<void> {
+  await journal.keep?.(canonicalJson(playbook.toJSON()))
+}
+
+/** The journal, telling of every entry once it is written. */
+function watch(journal: Journal, onEvent: (event: AgentEvent) => void): Journal {
+  return {
+    async append(run, facts, options) {
+      const entries = await journal.append(run, facts, options)
+      for (const { type, at, data } of entries) onEvent({ ...data, type, at } as unknown as AgentEvent)
+      return entries
+    },
+    read: (run, fromSeq) => journal.read(run, fromSeq),
+    runs: () => journal.runs(),
+    close: () => journal.close(),
+  }
+}
