@@ -22,10 +22,7 @@ const playbook = (...steps: ReturnType<typeof step>[]) => new Playbook({ id: 'p'
 
 const underPolicy = { playbook: playbook(step('a'), step('b')), turns: [['a'], ['b'], ['.']] }
 const approvals = 'id: p\napprovals: [{ tool: b, required_roles: [lead] }]\nrisk: { irreversible: allow }\n'
-const asksNone = {
-  '`guard` (AI SDK)': 'it asks no policies yet',
-  '`lockstep mcp`': 'it asks no policies yet',
-}
+const asksNone = { '`guard` (AI SDK)': 'it asks no policies yet' }
 
 /** The rules that every way in is tried on. */
 export const keptRules: readonly KeptRule[] = [

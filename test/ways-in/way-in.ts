@@ -1,3 +1,4 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import { generateText, type ToolSet } from 'ai'
 import { z } from 'zod'
 import { Agent } from '../../src/agent/agent.ts'
@@ -5,7 +6,7 @@ import { guard } from '../../src/agent/guard.ts'
 import { scriptedModel, type ScriptedTurn } from '../../src/agent/scripted-model.ts'
 import type { Journal } from '../../src/journal/journal.ts'
 import { MemoryJournal } from '../../src/journal/memory/memory-journal.ts'
-import { GatewayRun } from '../../src/mcp/gateway-run.ts'
+import { GatewayRun, type GatewayRunSetup } from '../../src/mcp/gateway-run.ts'
 import { GatewayTools } from '../../src/mcp/gateway-tools.ts'
 import { loadPolicy } from '../../src/source/load-policy.ts'
 import type { PolicySetup } from '../../src/tool/policy-guard.ts'
@@ -175,6 +176,19 @@ const guarded: WayIn = {
   },
 }
 
+/** What people say to calls behind a gateway is found when the call is sent again. */
+function gatewayPolicy(trial: Trial): Pick<GatewayRunSetup, 'policy'> {
+  const { policy } = policyOf(trial)
+  if (policy === undefined) return {}
+  const votes = trial.approve === true ? [{ vote: lead, taken: () => undefined }] : []
+  const approvals = {
+    setupFor: () => policy,
+    votesOn: () => votes,
+    wordsFor: () => ({ id: 'a', takes: [], command: '' }),
+  }
+  return { policy: { approvals, principal: policy.principal.id } }
+}
+
 const mcp: WayIn = {
   name: '`lockstep mcp`',
   async attempt(trial) {
@@ -189,9 +203,15 @@ const mcp: WayIn = {
       record: new RunRecord('r', trial.mute === true ? muteJournal() : null, { tenant: 't', principal: 'p' }),
       options: { run: 'r', blockViolations: trial.observe !== true },
       events: null,
+      ...gatewayPolicy(trial),
     })
     const { signal } = new AbortController()
-    for (const call of trial.turns.flat()) await run.call(call === '.' ? 'finish' : bare(call), {}, signal)
+    for (const call of trial.turns.flat()) {
+      const name = call === '.' ? 'finish' : bare(call)
+      const { structuredContent } = (await run.call(name, {}, signal)) as CallToolResult
+      if (trial.approve !== true || (structuredContent as { code?: string })?.code !== 'pending') continue
+      for (const _ of ['once', 'again']) await run.call(name, {}, signal)
+    }
     return { ran, succeeded: run.enforcer.status === 'succeeded' }
   },
 }
