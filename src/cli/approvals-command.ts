@@ -90,6 +90,7 @@ const standsAt: Partial<Record<HeldCall['state'], string>> = {
   expired: 'its time ran out',
 }
 
-function nextFor({ state, id, run }: HeldCall): string {
+function nextFor({ state, id, run, served }: HeldCall): string {
+  if (served && state !== 'waiting') return 'have the client of the gateway send the same call again'
   return state === 'waiting' ? `npx lockstep approve ${id}` : `npx lockstep resume ${run}`
 }

@@ -19,7 +19,7 @@ import { describeDemands, describeRule, describeVote, timeLeft } from './describ
 import { type ExitCode, exitCode } from './exit-code.ts'
 import { findHeldCall, readHeldCalls, type FoundCall } from './find-held-call.ts'
 import type { HeldCall } from './held-call.ts'
-import { isServed, leaveVote } from './leave-vote.ts'
+import { leaveVote } from './leave-vote.ts'
 import { localUser, rolesOf, type People } from './local-user.ts'
 import { openConfig } from './open-config.ts'
 import { openPlaybook } from './open-playbook.ts'
@@ -47,7 +47,7 @@ export async function castVote(ballot: Ballot, terminal: Terminal): Promise<Exit
   const { call, entries } = await find(folder, ballot.wanted, terminal)
   assertWaits(call)
   const start = readStart(folder, call.run)
-  if (start === null && isServed(entries)) {
+  if (start === null && call.served) {
     const people = (await openConfig(undefined))?.people ?? {}
     tellCall(call, entries, { people, requesters: requestersOf(entries), playbook: 'of a gateway' }, terminal)
     return leaveVote(ballot, call, folder, terminal)
@@ -91,13 +91,15 @@ async function find(folder: string, wanted: string, terminal: Terminal): Promise
 }
 
 /** V3. */
-function assertWaits({ id, tool, state, run, open, votes, expiresAt }: HeldCall): void {
+function assertWaits({ id, tool, state, run, open, served, votes, expiresAt }: HeldCall): void {
   const said = votes.map(describeVote).join('; ')
   const refuse = (why: string, hint: string) =>
     new LockstepError('invalid_input', `${tool} (${id}) ${why}.`, { hint })
-  const goOn = open
-    ? `go on with it: npx lockstep resume ${run}`
-    : `see what happened: npx lockstep show ${run}`
+  const goOn = !open
+    ? `see what happened: npx lockstep show ${run}`
+    : served
+      ? 'its client goes on with it: have the same call sent again'
+      : `go on with it: npx lockstep resume ${run}`
   switch (state) {
     case 'waiting':
       return

@@ -26,6 +26,10 @@ export function describeEntry({ type, data, seq }: JournalEntry): string[] {
       const vote = data['vote'] as unknown as ApprovalVote
       return line('?', `${text(data['callId'])} ${describeVote(vote)} → ${text(data['comesTo'])}`)
     }
+    case 'gateway.vote_refused': {
+      const said = describeVote(data['vote'] as unknown as ApprovalVote)
+      return line('!', `${text(data['callId'])} ${said} → does not count: ${text(data['refused'])}`)
+    }
     case 'approval.expired':
       return line('?', `${text(data['callId'])} was not approved in time`)
     case 'tool.denied':

@@ -25,8 +25,10 @@ export interface HeldCall {
   readonly state: HeldState
   /** Whether the run still keeps its place, so that taking the run up matters to it. */
   readonly open: boolean
-  /** Whether a model proposed the call, so that its arguments are the model's words. */
+  /** Whether a model proposed the call, so that its arguments are the model's words; of a client of a gateway that is taken for granted. */
   readonly byModel: boolean
+  /** Whether a gateway serves the run: its client goes on with it. */
+  readonly served: boolean
 }
 
 /** The name of an approval: `a_` and eight hexadecimal digits. */
@@ -38,6 +40,7 @@ export function approvalId(run: string, callId: string): string {
 export function heldCalls(entries: readonly JournalEntry[], now: number): readonly HeldCall[] {
   const held = new Map<string, HeldCall>()
   const proposed = new Set<string>()
+  const served = entries.some(({ type }) => type === 'gateway.opened')
   let ended = false
   const move = (callId: string, change: (call: HeldCall) => Partial<HeldCall>) => {
     const call = held.get(callId)
@@ -47,7 +50,7 @@ export function heldCalls(entries: readonly JournalEntry[], now: number): readon
     const { type, data } = entry
     const callId = String(data['callId'])
     if (type === 'model.answered') for (const id of proposedIn(data)) proposed.add(id)
-    if (type === 'tool.held') held.set(callId, heldBy(entry, callId, proposed.has(callId)))
+    if (type === 'tool.held') held.set(callId, heldBy(entry, callId, proposed.has(callId), served))
     if (type === 'approval.voted') {
       const state = data['comesTo'] as HeldState
       move(callId, ({ votes }) => ({ state, votes: [...votes, data['vote'] as unknown as ApprovalVote] }))
@@ -68,7 +71,12 @@ export function heldCalls(entries: readonly JournalEntry[], now: number): readon
   })
 }
 
-function heldBy({ run, at, data, principal }: JournalEntry, callId: string, byModel: boolean): HeldCall {
+function heldBy(
+  { run, at, data, principal }: JournalEntry,
+  callId: string,
+  proposed: boolean,
+  served: boolean,
+): HeldCall {
   const { decision } = data['policy'] as unknown as { decision: HeldCall['decision'] }
   return {
     id: approvalId(run, callId),
@@ -85,7 +93,8 @@ function heldBy({ run, at, data, principal }: JournalEntry, callId: string, byMo
     votes: [],
     state: 'waiting',
     open: true,
-    byModel,
+    byModel: proposed || served,
+    served,
   }
 }
 

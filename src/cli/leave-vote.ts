@@ -1,4 +1,3 @@
-import type { JournalEntry } from '../app.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Ballot } from './cast-vote.ts'
@@ -7,11 +6,6 @@ import type { HeldCall } from './held-call.ts'
 import { localUser } from './local-user.ts'
 import type { Terminal } from './terminal.ts'
 import { VoteBox } from './vote-box.ts'
-
-/** Says whether a gateway serves the run, so that nobody else writes to its record. */
-export function isServed(entries: readonly JournalEntry[]): boolean {
-  return entries.some(({ type }) => type === 'gateway.opened')
-}
 
 /**
  * Leaves what the user of this process says to a call of a gateway where the gateway finds it, whether or not it is running now. Throws `usage` for
