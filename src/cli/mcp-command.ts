@@ -21,12 +21,14 @@ import { findConfigFor, openConfig } from './open-config.ts'
 import { readMcpFlags, type McpFlags } from './read-mcp-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
 import { openStanding, type RunStanding } from './run-standing.ts'
+import { settleCallCommand } from './settle-call-command.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep mcp --playbook FILE [OPTIONS] -- COMMAND [ARGUMENTS]
        lockstep mcp --playbook FILE [OPTIONS] --servers FILE
        lockstep mcp --playbook FILE [OPTIONS] [--config FILE]
        lockstep mcp lock --playbook FILE (-- COMMAND | --servers FILE | [--config FILE])
+       lockstep mcp settle RUN CALL=succeeded|failed --playbook FILE [OPTIONS]
 
 Stands between an MCP client and tools, of MCP servers or of a configuration, and holds every call to the playbook.
 Serves one client on standard input and output; with --http, many.
@@ -54,6 +56,7 @@ Options:
   --data DIRECTORY   where runs are recorded, instead of LOCKSTEP_HOME or the user's data folder
 
 lockstep mcp lock pins what the servers' tools are now, and shows what changed.
+lockstep mcp settle writes down what became of a call whose outcome nobody knew; see lockstep mcp settle --help.
 
 Examples:
   lockstep mcp --playbook refund.yaml -- npx -y some-mcp-server
@@ -66,7 +69,9 @@ Examples:
 /** `lockstep mcp`: the gateway. Standard output carries the protocol and nothing else. */
 export const mcpCommand: Command = {
   help,
+  helpFor: async ([action]) => (action === 'settle' ? settleCallCommand.help : help),
   async run(args, terminal) {
+    if (args[0] === 'settle') return await settleCallCommand.run(args.slice(1), terminal)
     const flags = readMcpFlags(args)
     const playbook = loadPlaybook(resolve(flags.playbook))
     const beside = dirname(resolve(flags.playbook))

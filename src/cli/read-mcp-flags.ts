@@ -48,7 +48,7 @@ export function readMcpFlags(args: readonly string[]): McpFlags {
   const command = dashes === -1 ? [] : args.slice(dashes + 1)
   const { values, positionals } = parse(own)
   const [action = 'serve', ...more] = positionals
-  if (action !== 'serve' && action !== 'lock') throw unknown('action of mcp', action, ['lock'])
+  if (action !== 'serve' && action !== 'lock') throw unknown('action of mcp', action, ['lock', 'settle'])
   if (more.length > 0) throw new LockstepError('usage', `mcp does not take ${more[0]}`)
   if (values.playbook === undefined) throw new LockstepError('usage', 'mcp needs --playbook FILE')
   const sources = [values.servers, values.config, command[0]].filter((source) => source !== undefined)

@@ -136,7 +136,7 @@ function startOf(folder: string, run: string): RunStart {
   const start = readStart(folder, run)
   if (start !== null) return start
   throw new LockstepError('invalid_input', `Run ${run} was not begun by lockstep run.`, {
-    hint: 'take it up where it was begun: with agent.resume in a program, or lockstep mcp --run',
+    hint: 'take it up where it was begun: with agent.resume in a program, or with lockstep mcp --run; lockstep mcp settle says what became of a call of that one',
   })
 }
 

@@ -143,9 +143,11 @@ export class GatewayRun {
       if (called === 'finish') return this.#finish(args)
       if (move !== null) {
         const refused = moveStep(this.enforcer.gate, move, controlText(move, args))
-        return refused === null
-          ? this.#done([text(`${called}: done.`)])
-          : this.#refuse('step_refused', refused)
+        if (refused === null) return this.#done([text(`${called}: done.`)])
+        // Who only observes refuses nothing because of the playbook (G13).
+        return this.enforcer.blockViolations
+          ? this.#refuse('step_refused', refused)
+          : this.#done([text(`${called}: noted.`)])
       }
       // Where nothing limits the turns there is nothing to count, and nothing to write down.
       if (this.#tools.playbook.maxIterations !== null) this.enforcer.beginIteration()
@@ -213,6 +215,10 @@ export class GatewayRun {
   /** Hands in the final answer (G9). */
   #finish(args: JsonObject): CallToolResult {
     const message = typeof args['message'] === 'string' ? args['message'] : null
+    if (!this.enforcer.blockViolations) {
+      this.enforcer.finish(message)
+      return this.#done([text('The final answer is noted.')])
+    }
     if (this.enforcer.status !== null) {
       return this.#refuse('run_ended', `The run has ended before: ${this.enforcer.status}.`)
     }

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../run/event.ts'
+import type { EventOf, RunEvent } from '../run/event.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 /** More are counted, not kept. */
@@ -14,15 +14,27 @@ export class Observation {
   hear(events: readonly RunEvent[]): void {
     for (const event of events) {
       if (event.type === 'tool.admitted') this.#calls++
+      if (event.type === 'finish.refused') this.#hearFinish(event)
       // A call that waits for approval is not denied; it is counted when it is made.
       if (event.type !== 'tool.denied' || event.code === 'awaiting_approval') continue
       // A call that was only observed is admitted too, and counted there.
       if (event.blocked) this.#calls++
-      this.#denied++
-      if (this.#reasons.length < kept) {
-        this.#reasons.push({ tool: event.tool, code: event.code, message: event.message })
-      }
+      this.#deny(event.tool, event.code, event.message)
     }
+  }
+
+  #hearFinish({ remaining, unsettled }: EventOf<'finish.refused'>): void {
+    this.#calls++
+    const why = [
+      ...(remaining.length === 0 ? [] : [`required steps are not done: ${remaining.join(', ')}`]),
+      ...(unsettled.length === 0 ? [] : [`calls are not settled: ${unsettled.join(', ')}`]),
+    ]
+    this.#deny('finish', 'finish_refused', `The final answer comes too early: ${why.join('; ')}.`)
+  }
+
+  #deny(tool: string, code: string, message: string): void {
+    this.#denied++
+    if (this.#reasons.length < kept) this.#reasons.push({ tool, code, message })
   }
 
   /** The same as data. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Journal } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -9,6 +10,7 @@ import type { GatewayApprovals } from './gateway-approvals.ts'
 import type { GatewayRun } from './gateway-run.ts'
 import { GatewayTools, type Upstream } from './gateway-tools.ts'
 import { RunStore } from './run-store.ts'
+import { assertRunName, type Claiming } from './settle-call.ts'
 
 /** What a gateway is opened with. */
 export interface GatewaySetup {
@@ -30,6 +32,9 @@ export interface GatewaySetup {
   readonly onNotice: (text: string) => void
 }
 
+const claimAttempts = 10
+const claimPauseMs = 200
+
 /** A gateway that can be served. */
 export interface OpenGateway {
   readonly gateway: Gateway
@@ -41,11 +46,17 @@ export interface OpenGateway {
 
 /**
  * Opens a gateway: pins servers that are new, says which tools are not what was reviewed, begins or takes up the run of this
- * process. Throws `unknown_tool` if the playbook needs a tool that there is not.
+ * process. Throws `unknown_tool` if the playbook needs a tool that there is not, `usage` for a name that no run can have, `journal_conflict` if
+ * another process has the run.
  */
 export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
   const { playbook, upstream, lock, observe, onNotice, approvals = null, user = null } = setup
   const localCaller = user ?? 'local'
+  const { only } = setup
+  if (only?.run != null) {
+    assertRunName(only.run)
+    await claim(setup.journal, only.run)
+  }
   const fresh = setup.servers.filter((server) => !lock.knows(server))
   for (const server of fresh) lock.pin(server, definitionsOf(upstream, server))
   if (fresh.length > 0) {
@@ -66,7 +77,6 @@ export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
     policies: (approvals?.setupFor(localCaller).policies ?? []).map(({ ref }) => ({ ...ref })),
   }
   const runs = new RunStore({ tools, journal: setup.journal, observe, notice, approvals, user })
-  const only = setup.only
   const run = only === null ? null : (only.run ?? `r_${randomUUID()}`)
   if (only !== null && run !== null) {
     const known = await runs.canResume(run, localCaller)
@@ -90,6 +100,19 @@ export async function openGateway(setup: GatewaySetup): Promise<OpenGateway> {
       await Promise.all(touched.map((each) => each.idle()))
       return observe ? touched.flatMap((each) => [`run ${each.run}:`, ...each.observation.lines()]) : []
     },
+  }
+}
+
+/** Takes a named run for this process. A client that starts its server anew may overlap with the old one for a moment. */
+async function claim(journal: Journal & Claiming, run: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await journal.claim?.(run)
+      return
+    } catch (error) {
+      if (attempt === claimAttempts) throw error
+      await setTimeout(claimPauseMs)
+    }
   }
 }
 

@@ -16,12 +16,15 @@ export function describePosition(run: string, state: RunState, shownOf: (name: s
   const current = currentStep(state)
   const step = current === null || isComplete(state) ? null : state.compiled.steps[current]!
   const of = state.compiled.steps.length
+  // A tool that is refused until a person found out what became of it is not what comes next.
+  const lost = [...state.openTickets].filter((ticket) => ticket.state === 'unknown')
+  const callable = [...(step?.tools ?? [])].filter((tool) => lost.every((ticket) => ticket.tool !== tool))
   const allowed =
     state.ended !== null
       ? []
       : step === null
         ? ['finish']
-        : [...Array.from(step.tools, shownOf), ...controlTools(step, false).map(({ name }) => name)]
+        : [...callable.map(shownOf), ...controlTools(step, false).map(({ name }) => name)]
   const data = {
     run,
     status: state.ended ?? 'running',
@@ -30,6 +33,7 @@ export function describePosition(run: string, state: RunState, shownOf: (name: s
     number: step === null ? null : step.index + 1,
     of,
     allowed,
+    ...(lost.length === 0 ? {} : { unsettled: lost.map(({ callId, tool }) => ({ call: callId, tool })) }),
   }
   if (state.ended !== null) return { data, text: `[procedure] The run has ended: ${state.ended}.` }
   if (step === null) {
@@ -38,7 +42,7 @@ export function describePosition(run: string, state: RunState, shownOf: (name: s
   }
   const status = state.activations[step.index]?.status
   const stuck = status === 'failed' || state.paused > 0 ? ' It waits for a person.' : ''
-  const tools = [...Array.from(step.tools, shownOf), ...(step.admitsExtras ? ['any tool no step names'] : [])]
+  const tools = [...callable.map(shownOf), ...(step.admitsExtras ? ['any tool no step names'] : [])]
   const ways = [
     ...tools,
     ...(needsDeclaration(step) ? ['complete_step'] : []),
@@ -47,6 +51,10 @@ export function describePosition(run: string, state: RunState, shownOf: (name: s
   return {
     data,
     text: [
+      ...lost.map(
+        ({ callId, tool }) =>
+          `[procedure] Nobody knows what became of ${shownOf(tool)} (${callId}): a person has to find out, and to settle it.`,
+      ),
       `[procedure] step ${step.index + 1} of ${of}, next: ${ways.join(', ') || 'fail_step'}.${stuck}`,
       `${step.id}: ${step.source.description}`,
       ...step.source.hints.map((hint) => `Hint: ${hint}`),

@@ -104,7 +104,13 @@ export class RunStore {
     const begun = new GatewayRun({
       tools,
       record: new RunRecord(run, journal, { tenant, principal }),
-      options: { run, blockViolations: !observe, inputs: (inputs ?? {}) as JsonObject },
+      options: {
+        run,
+        blockViolations: !observe,
+        inputs: (inputs ?? {}) as JsonObject,
+        // Who only observes ends nothing because an answer comes too early.
+        ...(observe ? { finishAttempts: Number.MAX_SAFE_INTEGER } : {}),
+      },
       events: null,
       ...this.#policyFor(principal),
     })
@@ -154,8 +160,8 @@ export class RunStore {
   }
 }
 
-/** A run that an agent began has a conversation besides, which a gateway cannot go on with. */
-function assertGatewayRun(run: string, entries: readonly JournalEntry[]): void {
+/** Throws `usage` for a run that an agent began: it has a conversation besides, which a gateway cannot go on with. */
+export function assertGatewayRun(run: string, entries: readonly JournalEntry[]): void {
   if (entries.some(({ type }) => type === 'gateway.opened')) return
   throw new LockstepError('usage', `The run '${run}' was not begun by a gateway.`, {
     hint: 'Name another run.',
@@ -167,7 +173,7 @@ function foreign(run: string): LockstepError {
 }
 
 /** The events of the run itself, without what gateways added. */
-function readEvents(entries: readonly JournalEntry[]): RunEvent[] {
+export function readEvents(entries: readonly JournalEntry[]): RunEvent[] {
   return entries
     .filter(({ type }) => !type.startsWith('gateway.'))
     .map(({ type, at, data }) => ({ ...data, type, at }) as unknown as RunEvent)

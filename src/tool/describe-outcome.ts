@@ -1,3 +1,5 @@
+import type { CompiledStep } from '../playbook/compile-playbook.ts'
+import { unknownCall } from '../run/decide-call.ts'
 import { expected } from '../run/describe-denial.ts'
 import { currentStep, isComplete, type RunState } from '../run/state.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
@@ -38,7 +40,8 @@ export function describeOutcome(state: RunState, outcome: CallOutcome, maxBytes:
 export function describeRefusal(state: RunState, code: string, message: string): ShownOutput {
   const current = currentStep(state)
   const step = current === null ? null : state.compiled.steps[current]!
-  const done = isComplete(state)
+  // What is refused because nobody knows how it ended is not what is to be done next.
+  const allowed = step === null ? [] : [...step.tools].filter((tool) => unknownCall(state, tool) === null)
   return {
     type: 'error-json',
     value: {
@@ -46,14 +49,19 @@ export function describeRefusal(state: RunState, code: string, message: string):
       code,
       message,
       step: step?.id ?? null,
-      allowed: step === null ? [] : [...step.tools],
-      next: done
-        ? 'Give your final answer.'
-        : step === null
-          ? 'Nothing can be called now.'
-          : `Work on step ${step.id}: ${expected(step)}.`,
+      allowed,
+      next: nextMove(state, step, allowed),
     },
   }
+}
+
+function nextMove(state: RunState, step: CompiledStep | null, allowed: readonly string[]): string {
+  if (state.ended !== null) return 'The run has ended: nothing more can be done in it.'
+  if (isComplete(state)) return 'Give your final answer.'
+  if (step === null) return 'Nothing can be called now.'
+  if (allowed.length === step.tools.size) return `Work on step ${step.id}: ${expected(step)}.`
+  const waits = `Step ${step.id} waits for a person, who has to find out what became of an earlier call.`
+  return allowed.length === 0 ? waits : `${waits} Until then: ${allowed.join(', ')}.`
 }
 
 /** A result for the model, cut where it is too long, with a note that it was. */

@@ -67,6 +67,17 @@ export class FileJournal implements LeasedJournal {
     })
   }
 
+  /** Keeps other processes from writing to a run until the journal is closed. Throws `journal_conflict` if one already does. */
+  claim(run: string): Promise<void> {
+    return this.#inTurn(run, async () => {
+      this.#assertOpen()
+      copyFacts(run, [])
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      takeLock(this.#lock(run), run)
+      this.#locked.add(run)
+    })
+  }
+
   /** Keeps a text that runs refer to by its digest, and gives that digest. */
   async keep(text: string): Promise<string> {
     const name = digest(text)
