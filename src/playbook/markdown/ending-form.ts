@@ -1,7 +1,8 @@
 /** `Return …`, `End program`, `break`, `continue`, `Wait …`. */
 import type { Computation, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
-import { type StepContext, acceptExpression, readsOf, tryExpression } from './step-context.ts'
+import { quote } from './findings.ts'
+import { type StepContext, acceptExpression, readsOf, reportAt, tryExpression } from './step-context.ts'
 
 const endForm =
   /^(?:end|exit|stop|quit|terminate|finish)(?:\s+(?:the\s+)?(?:program|conversation|session|run|execution))?[.!]?$|^EndProgram\(\s*\)$|^exit\(\s*\)$/i
@@ -13,6 +14,8 @@ const timeForm =
   /^(?:wait|pause|sleep)(?:\s+for)?\s+(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s+(seconds?|minutes?|hours?|days?|s|min|h)[.!]?$/i
 const messageForm =
   /^wait(?:\s+(?:for|until|till))?\s+(?:the\s+)?(?:user|customer|caller|client|person|them|input|(?:a\s+)?(?:response|reply|answer|message)|(?:an?\s+)?user)\b/i
+const othersForm =
+  /^wait(?:\s+(?:for|until|till))?\s+(?:the\s+|an?\s+)?(?:user|customer|caller|client|person)(?:['’]s?|s)?\s+(?!to\b|input|respon|repl|answer|message|say|said|speak|spoke|writ|wrote|ask|provid|giv|tell|told|confirm|enter|type|talk|turn|word|text|question|next|new|has\s+(?:said|answered|replied|responded|written)|and\b|for\b|before\b)/i
 const returnForm = /^return\b\s*:?\s*(.*)$/is
 
 const unitSeconds: Readonly<Record<string, number>> = {
@@ -47,15 +50,24 @@ export function endingForm(bullet: Bullet, context: StepContext): StepBody | nul
   if (endForm.test(text)) return { kind: 'end' }
   if (breakForm.test(text)) return { kind: 'break' }
   if (continueForm.test(text)) return { kind: 'continue' }
-  if (/^(?:wait|pause|sleep)\b/i.test(text)) return waitForm(text)
+  if (/^(?:wait|pause|sleep)\b/i.test(text)) return waitForm(bullet, context)
   const back = returnForm.exec(text)
   return back === null ? null : returned(back[1]!.trim(), bullet, context)
 }
 
-function waitForm(text: string): StepBody | null {
+function waitForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
   const seconds = secondsIn(text, timeForm)
   if (seconds !== null) return { kind: 'wait', for: { kind: 'time', seconds } }
-  return messageForm.test(text) ? { kind: 'wait', for: { kind: 'message' } } : null
+  if (messageForm.test(text) && !othersForm.test(text)) return { kind: 'wait', for: { kind: 'message' } }
+  // `Pause the subscription` is work; a wait that does not wait would let what follows happen too early.
+  if (bullet.word !== 'wait' && !/^\p{L}+\s+(?:for|until|till|while)\b/iu.test(text)) return null
+  reportAt(bullet, 0, text.length, context).error(
+    'not_available',
+    `${quote(text)} waits for what is neither a time nor a message of the person, which is not available`,
+    'write `Wait for user` or `Wait 5 minutes`, or ask a person and look at the answer: `$approved:bool = Ask user "…?"`',
+  )
+  return { kind: 'wait', for: { kind: 'message' } }
 }
 
 /** The seconds that a number and a unit give, found by the first two groups of a form. */

@@ -1,37 +1,17 @@
 import type { Bullet } from './bullet.ts'
 import { type StepContext, reportAt } from './step-context.ts'
+import { editsBetween } from './edits-between.ts'
 import { quote } from './findings.ts'
 
-/** The words that open a form, and the form to show. */
-const forms: Readonly<Record<string, string>> = {
-  if: 'If $x > 3',
-  else: 'Else',
-  otherwise: 'Otherwise',
-  while: 'While $x < 3',
-  until: 'Until $x > 3',
-  for: 'For each $item in $list',
-  repeat: 'Repeat 3 times',
-  return: 'Return $x',
-  extract: 'Extract $x from $y',
-  increment: 'Increment $x',
-  decrement: 'Decrement $x',
-  append: 'Append $x to $list',
-  initialize: 'Initialize $x to 0',
-  continue: 'Continue',
-  break: 'Break the loop',
-  wait: 'Wait for user',
-  set: 'Set $x to 0',
-  ask: 'Ask user for $x',
-  tell: 'Tell user "…"',
-  end: 'End program',
-  exit: 'Exit program',
-}
-
-const keywords: readonly (readonly [string, string])[] = Object.entries(forms)
+/** The words that open a form. */
+const keywords: readonly string[] =
+  `if else otherwise while until when for repeat return extract increment decrement append add subtract initialize continue break
+  wait set ask tell say end exit stop quit`.split(/\s+/)
+const known: ReadonlySet<string> = new Set(keywords)
 
 /** Good words that happen to look like one of them. */
 const otherWords: ReadonlySet<string> = new Set(
-  `act add adjust aid aim allow alter amend analyse analyze apply approve arrange assess assign assist attach attend audit avoid
+  `act add adjust aid aim all also am an and any are as at allow alter amend analyse analyze apply approve arrange assess assign assist attach attend audit avoid
   back ban bank bar base beg begin bet bid bill bind bite blend block blow book boot bring build bulk buy call can cancel care
   cast catch change charge chat check choose claim clean clear click close code come compare complete compute conclude confine
   confirm connect consider contact contain contrive convert convince cook copy correct count cover create cut data date deal
@@ -56,7 +36,11 @@ const otherWords: ReadonlySet<string> = new Set(
   with work wrap write yield attract abstract contract detract subtract distract exact expand depend spend amend defend upend
   beat repeat repel reheat retreat entreat defeat confine combine contrite constitute contribute convene increase decrease
   implement intrude detriment initial initiate finalize minimize italicize asks task mask bask risk disk desk
-  tall bell fell sell well dell yell cell talk bend fend lend mend rend send tend vend edit emit omit`.split(
+  tall bell fell sell well dell yell cell talk bend fend lend mend rend send tend vend edit emit omit
+  than that them they shop step stew stow soap spot atop crop drop prop suit unit knit omit exist admit shift fist list mist quiet
+  quilt quota quick way day may lay sky spy sat sad same some such case cash ease east easy least beach peach each foe fog far fur
+  four ford fore fort forth them than whom hen wren subject substitute subscribe sort sent sell seal sale safe
+  bread bleak freak brake bright contain contend tool toll tale till tilt weight wait want wart write`.split(
     /\s+/,
   ),
 )
@@ -66,24 +50,42 @@ export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
   const found = /^[*_]*([\p{L}]{2,14})\b/u.exec(bullet.text)
   if (found === null) return false
   const word = found[1]!.toLowerCase()
-  if (otherWords.has(word) || Object.hasOwn(forms, word)) return false
+  if (otherWords.has(word) || known.has(word)) return false
   const rest = bullet.text.slice(found[0].length)
-  const structured = bullet.children.length > 0 || /\$|[<>=]|\beach\b/.test(rest)
-  for (const [keyword, form] of keywords) {
-    const limit = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (structured ? 2 : 1) : structured ? 1 : 0
+  const structured = bullet.children.length > 0 || /[$<>="“]|\beach\b/.test(rest)
+  // A word alone is hardly a sentence.
+  const alone = /^[\s.!:*_]*$/.test(rest)
+  for (const keyword of keywords) {
+    const loose = structured || alone
+    const limit = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (loose ? 2 : 1) : loose ? 1 : 0
     if (limit === 0 || Math.abs(keyword.length - word.length) > limit) continue
     // Short words have many neighbours; two edits must leave the beginning or the end alone.
     if (keyword.length < 6 && word[0] !== keyword[0] && word.at(-1) !== keyword.at(-1)) continue
-    if (strangers(word, keyword) > limit || distance(word, keyword) > limit) continue
+    if (strangers(word, keyword) > limit || editsBetween(word, keyword) > limit) continue
     const start = found[0].length - found[1]!.length
-    reportAt(bullet, start, start + word.length, context).error(
-      'near_keyword',
-      `${quote(bullet.text)} is no step, but nearly one`,
-      `did you mean \`${form}\`?`,
-    )
+    reportNear(bullet, start, start + word.length, capital(keyword) + rest, context)
     return true
   }
   return false
+}
+
+/** Says that a bullet is nearly a form, and shows the line as it was probably meant. */
+export function reportNear(
+  bullet: Bullet,
+  start: number,
+  end: number,
+  meant: string,
+  context: StepContext,
+): void {
+  reportAt(bullet, start, end, context).error(
+    'near_keyword',
+    `${quote(bullet.text)} is no step, but nearly one`,
+    `did you mean ${quote(meant)}?`,
+  )
+}
+
+function capital(word: string): string {
+  return word[0]!.toUpperCase() + word.slice(1)
 }
 
 /** How many letters of a word are not in the other one: each of them takes an edit, so most words need no closer look. */
@@ -91,24 +93,4 @@ function strangers(word: string, keyword: string): number {
   let count = 0
   for (let at = 0; at < word.length; at++) if (!keyword.includes(word[at]!)) count++
   return count
-}
-
-/** Edits between two short words: insert, delete, replace, swap neighbours. */
-function distance(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      let cost = Math.min(
-        rows[i - 1]![j]! + 1,
-        row[j - 1]! + 1,
-        rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1),
-      )
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        cost = Math.min(cost, rows[i - 2]![j - 2]! + 1)
-      row.push(cost)
-    }
-    rows.push(row)
-  }
-  return rows[a.length]![b.length]!
 }

@@ -17,7 +17,7 @@ import { callForm, callInWords } from './call-form.ts'
 import { endingForm } from './ending-form.ts'
 import { Findings, quote } from './findings.ts'
 import { loopHead } from './loop-form.ts'
-import { nearKeyword } from './near-keyword.ts'
+import { lostEnding, nearForm } from './near-form.ts'
 import { speechForm } from './speech-form.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { stepHash } from './step-hash.ts'
@@ -150,14 +150,21 @@ function readLeaf(bullet: Bullet, context: StepContext): StepBody {
     assignmentForm(bullet, context) ??
     callForm(bullet, context) ??
     callInWords(bullet, context) ??
-    speechForm(bullet, context) ??
+    spoken(bullet, context) ??
     extractionForm(bullet, context) ??
     unrecognised(bullet, context)
   )
 }
 
 function unrecognised(bullet: Bullet, context: StepContext): StepBody {
-  return nearKeyword(bullet, context) ? nothing : actForm(bullet, context)
+  return nearForm(bullet, context) ? nothing : actForm(bullet, context)
+}
+
+/** What is said or asked. Words that a model writes do nothing else, so nothing else may stand among them. */
+function spoken(bullet: Bullet, context: StepContext): StepBody | null {
+  const body = speechForm(bullet, context)
+  if (body === null || !('words' in body) || body.words?.kind !== 'written') return body
+  return lostEnding(bullet, context) ? nothing : body
 }
 
 /** Stands in for a bullet that has an error; a program with one is not returned. */

@@ -1,0 +1,146 @@
+/** Bullets of several words that are nearly a form, or hold an ending that nobody would obey: read as prose they would lose their meaning. */
+import type { Bullet } from './bullet.ts'
+import { firstWord, partOf } from './bullet.ts'
+import { editsBetween } from './edits-between.ts'
+import { endingForm } from './ending-form.ts'
+import { quote } from './findings.ts'
+import { nearKeyword, reportNear } from './near-keyword.ts'
+import { type StepContext, reportAt } from './step-context.ts'
+
+/** Forms that are a whole bullet. */
+const whole: readonly string[] = [
+  'end program',
+  'end the program',
+  'exit program',
+  'exit the program',
+  'stop the program',
+  'end conversation',
+  'end the conversation',
+  'break the loop',
+  'exit the loop',
+  'leave the loop',
+  'stop the loop',
+  'skip to the next',
+]
+/** Forms that open a bullet; `#` is a number or a variable. */
+const openings: readonly string[] = [
+  'otherwise',
+  'else if',
+  'as long as',
+  'up to # times',
+  'at most # times',
+  'repeat # times',
+  'repeat up to # times',
+  'repeat until',
+  'repeat while',
+  'for each # in',
+  'for every # in',
+]
+const aliases: Readonly<Record<string, string>> = {
+  elseif: 'Else if',
+  elsif: 'Else if',
+  elif: 'Else if',
+  foreach: 'For each',
+  forevery: 'For every',
+  endprogram: 'End program',
+}
+const mostLetters = Math.max(...[...whole, ...openings].map((form) => form.length)) + 2
+const value = /^(?:\$?\d+|\$[\p{L}_][\p{L}\p{N}_]*|one|two|three|four|five|six|seven|eight|nine|ten)$/iu
+
+/** Reports a bullet that is nearly a form; says whether it did. */
+export function nearForm(bullet: Bullet, context: StepContext): boolean {
+  return (
+    nearAlias(bullet, context) ||
+    nearPhrase(bullet, context) ||
+    nearKeyword(bullet, context) ||
+    lostEnding(bullet, context)
+  )
+}
+
+function nearAlias(bullet: Bullet, context: StepContext): boolean {
+  const meant = aliases[bullet.word]
+  if (meant === undefined) return false
+  reportNear(bullet, 0, bullet.word.length, meant + bullet.text.slice(bullet.word.length), context)
+  return true
+}
+
+function nearPhrase(bullet: Bullet, context: StepContext): boolean {
+  const words = bullet.text.replace(/[.!:]+$/, '').split(/\s+/, 7)
+  const masked = words.map((word) => (value.test(word) ? '#' : word.toLowerCase()))
+  const all = masked.join(' ')
+  if (bullet.text.length <= mostLetters && words.length < 6) {
+    const form = whole.find((each) => near(all, each))
+    if (form !== undefined) {
+      reportNear(bullet, 0, bullet.text.length, capital(form), context)
+      return true
+    }
+  }
+  for (const form of openings) {
+    const length = form.split(' ').length
+    for (const count of [length, length - 1, length + 1]) {
+      const start = masked.slice(0, count)
+      // What is asked for is not a count of turns.
+      if (count === 0 || start.length < count || start.at(-1) === 'items') continue
+      const text = start.join(' ')
+      if (text.includes('#') !== form.includes('#') || !near(text, form)) continue
+      const values = words.slice(0, count).filter((word) => value.test(word))
+      const meant = form.replaceAll('#', () => values.shift()!)
+      const end = endOf(bullet.text, count)
+      reportNear(bullet, 0, end, capital(meant) + bullet.text.slice(end), context)
+      return true
+    }
+  }
+  return false
+}
+
+function near(text: string, form: string): boolean {
+  return text !== form && Math.abs(text.length - form.length) <= 2 && editsBetween(text, form) <= 2
+}
+
+/** Where the first so many words end. */
+function endOf(text: string, count: number): number {
+  const words = text.matchAll(/\S+/g)
+  let end = 0
+  for (let seen = 0; seen < count; seen++) {
+    const next = words.next()
+    if (next.done === true) break
+    end = next.value.index + next.value[0].length
+  }
+  return end
+}
+
+const thing = String.raw`(?:\s+(?:the\s+)?(?:program|conversation|session|run|execution))`
+const filler =
+  /^(?:and|then|and\s+then|now|next|please|finally|also|just|so|first|lastly|afterwards)\s*[,:]?\s+(?=\S)/i
+const endsFirst = new RegExp(String.raw`^(?:end|exit|stop|quit|terminate|finish)${thing}\b`, 'i')
+const endsLast = new RegExp(
+  String.raw`(?:\b(?:and|then|or)|[,;.])\s+(?:then\s+)?(?:end|exit|stop|quit|terminate)${thing}?[.!]?$`,
+  'i',
+)
+const endsLoosely =
+  /^(?:end|exit|stop|quit|terminate|finish|abort|halt)(?:\s+(?:here|now|it|this|there|everything|all|immediately|right|away|at|once|processing|working|executing|the|playbook|procedure|process|workflow|script|steps?))*[.!]?$/i
+
+/** Reports an ending that stands among words, where it would end nothing; says whether it did. */
+export function lostEnding(bullet: Bullet, context: StepContext): boolean {
+  const text = /["“]/.test(bullet.text) ? bullet.text.replace(/["“][^"“”]*["”]/g, '""') : bullet.text
+  const opening = filler.exec(bullet.text)
+  if (opening !== null) {
+    const rest = partOf(bullet, opening[0].length, bullet.id)
+    const ending = context.findings.quietly(() => endingForm(rest, { ...context, uses: [] }))
+    if (ending !== null && ending.kind !== 'answer') {
+      reportNear(bullet, 0, opening[0].length, capital(rest.text), context)
+      return true
+    }
+  }
+  if (!endsFirst.test(text) && !endsLast.test(text) && !endsLoosely.test(text)) return false
+  reportAt(bullet, 0, bullet.text.length, context).error(
+    'near_keyword',
+    `${quote(bullet.text)} reads as if it ended something, and would end nothing`,
+    'write `End program`, `Return` or `Break` as a step of its own',
+  )
+  return true
+}
+
+function capital(text: string): string {
+  return firstWord(text) === '' ? text : text[0]!.toUpperCase() + text.slice(1)
+}
