@@ -103,8 +103,10 @@ export default defineConfig({ tools: { exec: [{ name: 'a', description: 'd', com
 })
 
 describe('lockstep check', () => {
-  it('warns of a tool whose arguments choose the program', async () => {
-    const command = ['{args.program}', '{args.argument}']
+  it.each([
+    ['the program', ['{args.program}', '{args.argument}']],
+    ['what a shell runs', ['env', 'sh', '-c', '{args.program}']],
+  ])('warns of a tool whose arguments choose %s', async (_, command) => {
     write('lockstep.config.json', { tools: { exec: [{ name: 'helper', description: 'd', command }] } })
     const steps = [{ id: 's', description: 'd', expected_tools: ['helper'] }]
     write('p.json', { id: 'p', name: 'P', steps })
