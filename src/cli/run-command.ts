@@ -1,16 +1,19 @@
 import type { Playbook } from '../playbook/playbook.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
 import { isMarkdown } from '../source/load-program.ts'
 import { openPlaybook } from './open-playbook.ts'
+import { type ParameterFlags, parameterFlags } from './parameter-flags.ts'
 import { type FlagRules, readFlags } from './read-flags.ts'
-import { flagOf, readRequest } from './run-request.ts'
+import { type RunRequest, readRequest } from './run-request.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep run FILE [OPTIONS]
 
 Lets an agent work through a playbook, with the tools of lockstep.config.yaml. A Markdown playbook (.md, .pb) talks with you;
-its parameters are flags too, as in --order-id ORD-42, and lockstep run FILE.md --help lists them. Without --mode execute nothing is
+its parameters are flags too, as in --order-id ORD-42, and lockstep run FILE.md --help lists them; one that is spelled like an
+option is given with --input. Without --mode execute nothing is
 changed: every call is judged and shown with its final arguments, and counts as made so that the run can go on.
 
 Options:
@@ -65,9 +68,22 @@ function takesValue(arg: string | undefined): boolean {
   return rule !== undefined && rule !== 'switch'
 }
 
-function flagsOf(playbook: Playbook | undefined): FlagRules {
-  const inputs = Object.entries(playbook?.inputs ?? {})
-  return Object.fromEntries(inputs.map(([name, { type }]) => [flagOf(name), { value: type.toUpperCase() }]))
+function rulesFor(playbook: Playbook | undefined, { own }: ParameterFlags): FlagRules {
+  const inputs = playbook?.inputs ?? {}
+  const parameters = [...own].map(([name, flag]) => [flag, { value: inputs[name]!.type.toUpperCase() }])
+  return { ...Object.fromEntries(parameters), ...rules }
+}
+
+/** Whoever used an option that is spelled like a parameter may have meant the parameter. */
+function withParameterHint(error: unknown, args: readonly string[], { taken }: ParameterFlags): unknown {
+  if (!LockstepError.isInstance(error) || error.code !== 'usage') return error
+  const [meant] = [...taken].filter(([, flag]) => args.some((arg) => arg.split('=')[0] === `--${flag}`))
+  if (meant === undefined) return error
+  const [name, flag] = meant
+  return new LockstepError('usage', error.message, {
+    hint: `the parameter $${name} is given with --input ${name}=VALUE, because --${flag} means something else`,
+    cause: error,
+  })
 }
 
 /** `lockstep run`: an agent works through a playbook. */
@@ -76,17 +92,26 @@ export const runCommand: Command = {
   async run(args, terminal) {
     const program = await openProgram(args, terminal)
     if (program === null) return exitCode.failed
-    const flags = readFlags(args, { ...flagsOf(program), ...rules })
+    const parameters = parameterFlags(program ?? null, rules)
+    let request: RunRequest
+    try {
+      const flags = readFlags(args, rulesFor(program, parameters))
+      request = readRequest(flags, args, terminal, program ?? null, parameters.own)
+    } catch (error) {
+      throw withParameterHint(error, args, parameters)
+    }
     const { runPlaybook } = await import('./run-playbook.ts')
-    return await runPlaybook(readRequest(flags, args, terminal, program ?? null))
+    return await runPlaybook(request)
   },
   async helpFor(args, terminal) {
     const program = await openProgram(args, terminal)
     if (program == null) return help
-    const inputs = Object.entries(program.inputs)
-    const lines = inputs.map(([name, input]) => {
+    const flags = parameterFlags(program, rules)
+    const lines = Object.entries(program.inputs).map(([name, input]) => {
       const fallback = input.default === undefined ? 'required' : `default ${JSON.stringify(input.default)}`
-      return `  --${flagOf(name)} ${input.type.toUpperCase()}   ${fallback}`
+      const [flag, type] = [flags.own.get(name), input.type.toUpperCase()]
+      if (flag !== undefined) return `  --${flag} ${type}   ${fallback}`
+      return `  --input ${name}=${type}   ${fallback}; --${flags.taken.get(name)} means something else`
     })
     const own = lines.length === 0 ? 'It takes no parameters.' : `Parameters:\n${lines.join('\n')}`
     return `${program.name}\n\n${own}\n\n${help}`

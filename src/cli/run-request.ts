@@ -1,5 +1,6 @@
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import type { ParameterFlags } from './parameter-flags.ts'
 import type { Flags } from './read-flags.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -33,6 +34,7 @@ export function readRequest(
   args: readonly string[],
   terminal: Terminal,
   playbook: Playbook | null = null,
+  parameters: ParameterFlags['own'] = new Map(),
 ): RunRequest {
   const [file, ...more] = names
   if (file === undefined || more.length > 0) {
@@ -44,7 +46,7 @@ export function readRequest(
     file,
     playbook,
     verbose: flags.has('verbose') || flags.has('v'),
-    inputs: [...(lists.get('input') ?? []), ...parameterTexts(playbook, flags)],
+    inputs: [...(lists.get('input') ?? []), ...parameterTexts(parameters, flags)],
     model: flags.get('model') ?? (playbook?.program == null ? defaultModel('run') : programModel()),
     mode: flags.get('mode') === 'execute' ? 'execute' : 'dry-run',
     prompt: flags.get('prompt') ?? null,
@@ -58,20 +60,11 @@ export function readRequest(
 }
 
 /** The parameters of the playbook that begins a program, given as flags of their own. */
-function parameterTexts(playbook: Playbook | null, flags: Flags['flags']): string[] {
-  if (playbook?.program == null) return []
-  return Object.keys(playbook.inputs).flatMap((name) => {
-    const value = flags.get(flagOf(name))
+function parameterTexts(parameters: ParameterFlags['own'], flags: Flags['flags']): string[] {
+  return [...parameters].flatMap(([name, flag]) => {
+    const value = flags.get(flag)
     return value === undefined ? [] : [`${name}=${value}`]
   })
-}
-
-/** A parameter as a flag is spelled. */
-export function flagOf(parameter: string): string {
-  return parameter
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .replaceAll('_', '-')
-    .toLowerCase()
 }
 
 /** A program may need no model at all, so away from a terminal it runs until it does. */

@@ -209,3 +209,32 @@ describe('lockstep lock', () => {
     expect([code, out]).toEqual([1, expect.stringContaining('nothing sets `$other`')])
   })
 })
+
+describe('parameters as flags', () => {
+  const colliding = `## Main($mode, $model="x", $v=1, $order_id="q", $orderNo="a", $order_no="b")
+
+### Steps
+- Say "$mode $model $v $order_id $orderNo $order_no"
+`
+
+  it('never lets an option set a parameter, and says how to give one that is spelled like it', async () => {
+    const file = write('flags.md', colliding)
+    const given = ['--input', 'mode=fast', '--model', 'me', '--order-id', 'O1', '--input', 'orderNo=c']
+    expect((await run(['run', file, ...given])).out).toContain('fast x 1 O1 c b\n')
+    for (const args of [
+      ['--mode', 'fast'],
+      ['--v', '5', '--input', 'mode=m'],
+      ['--order-no', '7', '--input', 'mode=m'],
+    ]) {
+      const { code, err } = await run(['run', file, ...args])
+      expect([args[0], code, err]).toEqual([args[0], 2, expect.stringMatching(/is given with --input \w+=/)])
+    }
+  })
+
+  it('lists them in the help with the way in which they are given', async () => {
+    const { out } = await run(['run', write('flags.md', colliding), '--help'])
+    expect(out).toMatch(/^ {2}--input mode=ANY {3}required; --mode means something else$/m)
+    expect(out).toMatch(/^ {2}--order-id \w+ {3}default "q"$/m)
+    expect(out).toMatch(/^ {2}--input order_no=.*--order-no means something else$/m)
+  })
+})
