@@ -18,6 +18,7 @@ import { AgentRun } from './agent-run.ts'
 import { EventQueue } from './event-queue.ts'
 import { atWorkOn, refuseSecond } from './at-work.ts'
 import { checkOptions } from './check-options.ts'
+import { checkSnapshot, fromEntries } from './check-snapshot.ts'
 import { runOnStep, type AgentHook, type StepEvent } from './hook.ts'
 import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
 import { interruptedBelow } from './interrupted-below.ts'
@@ -27,6 +28,7 @@ import { resolveModel } from './resolve-model.ts'
 import type { Person } from './person.ts'
 import { ProgramRun } from './program-run.ts'
 import { readRecord, type RecordedRun } from './read-record.ts'
+import { claimName, markUsed, refuseName, refuseUsed } from './run-names.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
 import { Spending } from './spending.ts'
 import { takeUp } from './take-up.ts'
@@ -103,6 +105,7 @@ export class Agent {
     options: ResumeOptions,
     onEvent: ((event: AgentEvent) => void) | null,
   ): Promise<AgentResult> {
+    if (typeof snapshot !== 'string') checkSnapshot(snapshot)
     const run = typeof snapshot === 'string' ? snapshot : snapshot.run
     refuseSecond(run)
     return await atWorkOn(run, () => this.#takeUp(run, snapshot, options, onEvent))
@@ -115,24 +118,27 @@ export class Agent {
     onEvent: ((event: AgentEvent) => void) | null,
   ): Promise<AgentResult> {
     const entries = await this.#read(run, typeof snapshot === 'string' ? [] : snapshot.entries)
-    const recorded = readRecord(entries)
+    refuseUsed(run, entries, this.#journal)
+    const recorded = fromEntries(entries, readRecord)
     refuseOrphan(run, recorded.parent)
     const { model, spending } = await this.#prepare()
     spending.recall(recorded.usage)
     for (const each of recorded.below) spending.count(each)
     const record = new RunRecord(run, this.#journal, this.#author(), entries)
     const trouble: RunSetup['trouble'] = { reason: null }
-    const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
-      tools: this.#tools,
-      recordViolations: this.#enforcement.recordViolations,
-      ...this.#policy(spending),
-      onEvents: (events) => this.#note(events, record, trouble, onEvent),
-    })
+    const enforcer = fromEntries(entries, () =>
+      PlaybookEnforcer.fromEvents(this.#enforcement.playbook, recorded.events, {
+        tools: this.#tools,
+        recordViolations: this.#enforcement.recordViolations,
+        ...this.#policy(spending),
+        onEvents: (events) => this.#note(events, record, trouble, onEvent),
+      }),
+    )
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
     return await namingRun(run, async () => {
       const notice = enforcer.status === null ? await takeUp(enforcer, recorded, options) : null
       return await this.#finish(this.#worker(setup, options.person, recorded), setup, notice)
-    })
+    }).finally(() => markUsed(run, entries.length, record.entries.length, this.#journal))
   }
 
   /** What is known of a run: the journal's word where it has one, else the snapshot's, which is then written down. */
@@ -155,6 +161,7 @@ export class Agent {
     options: RunOptions,
     onEvent: ((event: AgentEvent) => void) | null,
   ): Promise<AgentResult> {
+    if (options.run !== undefined) await refuseName(options.run, this.#journal)
     const { model, spending } = await this.#prepare()
     const record = new RunRecord(options.run ?? `r_${randomUUID()}`, this.#journal, this.#author())
     const trouble: RunSetup['trouble'] = { reason: null }
@@ -167,6 +174,7 @@ export class Agent {
       ...this.#policy(spending),
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
+    if (options.run !== undefined) claimName(options.run, this.#journal)
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
     return await atWorkOn(record.run, () =>
       namingRun(record.run, () =>

@@ -39,13 +39,16 @@ export function readUsage(
 
 /** What several answers took together. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
-  const sum = (a: TokenCount, b: TokenCount): TokenCount => ({
-    promptTokens: a.promptTokens + b.promptTokens,
-    completionTokens: a.completionTokens + b.completionTokens,
-  })
   const [first, second] = [one.estimated, other.estimated]
   const estimated = first === undefined ? second : second === undefined ? first : sum(first, second)
   return { ...sum(one, other), ...(estimated === undefined ? {} : { estimated }) }
+}
+
+function sum(one: TokenCount, other: TokenCount): TokenCount {
+  return {
+    promptTokens: one.promptTokens + other.promptTokens,
+    completionTokens: one.completionTokens + other.completionTokens,
+  }
 }
 
 /** Nothing at all. */

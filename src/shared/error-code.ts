@@ -20,6 +20,7 @@ export const errorCodes = [
   'record_failed',
   'journal_conflict',
   'run_in_progress',
+  'run_exists',
   'journal_closed',
   'journal_unwritable',
   'journal_unreadable',

@@ -63,9 +63,9 @@ describe('an agent as a tool (G18)', () => {
       tools: [tool({ name: 'save', description: 'S', execute: stuck })],
     }
     const { parent } = family({ child: options })
-    await parent.run('go', { run: 'above' })
+    await parent.run('go', { run: 'upper' })
     const [child] = await journal.runs()
-    await expect(new Agent(options).resume(child!)).rejects.toThrow(/part of run above/)
+    await expect(new Agent(options).resume(child!)).rejects.toThrow(/part of run upper/)
   })
 
   test('makes calls that are calls of the run above too, admitted before and settled after', async () => {

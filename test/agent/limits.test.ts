@@ -222,8 +222,33 @@ describe('the record (A2)', () => {
     const agent = agentOf([says('x'), says('y')], { journal })
     await agent.run('go', { run: 'same' })
     const before = await journal.read('same')
-    await expect(agent.run('go', { run: 'same' })).rejects.toMatchObject({ code: 'record_failed' })
+    await expect(agent.run('go', { run: 'same' })).rejects.toMatchObject({ code: 'run_exists' })
     expect(await journal.read('same')).toEqual(before)
+  })
+
+  test('of a run whose name was used in this process is not begun, without any journal (N1)', async () => {
+    const keys: string[] = []
+    const tools = [noting([], 'a', 'write', (_, { idempotencyKey }) => void keys.push(idempotencyKey))]
+    const agent = () => agentOf([calls('a'), says('x')], { tools })
+    await agent().run('go', { run: 'z' })
+    await expect(agent().run('go', { run: 'z' })).rejects.toMatchObject({ code: 'run_exists' })
+    expect(keys).toEqual(['z/1.s1-1'])
+  })
+
+  test('is not begun where another run of the name is, both at once', async () => {
+    const agent = () => agentOf([says('x')])
+    const begun = await Promise.allSettled([
+      agent().run('go', { run: 'zz' }),
+      agent().run('go', { run: 'zz' }),
+    ])
+    expect(begun.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test.each(['../x', '', 'a b', 'x'.repeat(129), 5])('has no name that is none: %j', async (run) => {
+    for (const journal of [{}, { journal: new MemoryJournal() }]) {
+      const begun = agentOf([says('x')], journal).run('go', { run: run as string })
+      await expect(begun).rejects.toMatchObject({ code: 'usage', message: /cannot name a run/ })
+    }
   })
 
   test('gives every call a key that no other run has', async () => {

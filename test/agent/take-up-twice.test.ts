@@ -9,7 +9,7 @@ import { answering, noting, notingAll, playbookOf, proposing, saying, step } fro
 const playbook = playbookOf([step('pay', { expectedTools: ['pay'] })])
 
 /** A run whose model has asked for a payment that nobody has judged yet. */
-async function interrupted(): Promise<AgentSnapshot> {
+async function interrupted(run: string): Promise<AgentSnapshot> {
   const journal = new MemoryJournal()
   const agent = new Agent({
     model: answering(proposing('pay'), saying('Done.')),
@@ -17,15 +17,15 @@ async function interrupted(): Promise<AgentSnapshot> {
     playbook,
     journal,
   })
-  await agent.run('go', { run: 'r1' })
-  const entries = await journal.read('r1')
+  await agent.run('go', { run })
+  const entries = await journal.read(run)
   const end = entries.findIndex(({ type }) => type === 'model.answered')
-  return { run: 'r1', entries: entries.slice(0, end + 1) }
+  return { run, entries: entries.slice(0, end + 1) }
 }
 
 describe('a run that is taken up', () => {
   test('twice at the same time pays once, without any journal', async () => {
-    const snapshot = await interrupted()
+    const snapshot = await interrupted('r1')
     const paid: string[] = []
     const agent = () =>
       new Agent({ model: answering(saying('Paid.')), tools: [noting(paid, 'pay')], playbook })
@@ -33,14 +33,38 @@ describe('a run that is taken up', () => {
     expect(first).toMatchObject({ status: 'fulfilled', value: { status: 'succeeded' } })
     expect(second).toMatchObject({ status: 'rejected', reason: { code: 'run_in_progress' } })
     expect(paid).toEqual(['pay'])
-    // Once it is over it is a snapshot like any other.
-    expect((await agent().resume(snapshot)).status).toBe('succeeded')
+  })
+
+  test('again after it has gone on is refused, and pays once, without any journal (N2)', async () => {
+    const snapshot = await interrupted('r3')
+    const paid: string[] = []
+    const agent = () =>
+      new Agent({ model: answering(saying('Paid.')), tools: [noting(paid, 'pay')], playbook })
+    const result = await agent().resume(snapshot)
+    expect(result.status).toBe('succeeded')
+    await expect(agent().resume(structuredClone(snapshot))).rejects.toMatchObject({
+      code: 'journal_conflict',
+    })
+    expect(paid).toEqual(['pay'])
+    // What the first one returned is where the run is now.
+    expect((await agent().resume(result.snapshot)).status).toBe('succeeded')
+  })
+
+  test('again where nothing was done the first time is taken up', async () => {
+    const broken = noting([], 'pay', 'write', () => Promise.reject(new Error('cut')))
+    const agent = new Agent({ model: answering(proposing('pay'), saying('x')), tools: [broken], playbook })
+    const { snapshot } = await agent.run('go')
+    await expect(agent.resume(snapshot, { settle: { no: { outcome: 'failed' } } })).rejects.toThrow(
+      'no open call',
+    )
+    const settle = { '1.c1': { outcome: 'succeeded' as const } }
+    expect((await agent.resume(snapshot, { settle })).status).toBe('succeeded')
   })
 
   test('is not while its first run is still at work', async () => {
     const { log, tools } = notingAll('pay')
     const agent = new Agent({ model: answering(proposing('pay'), saying('Done.')), tools, playbook })
-    const snapshot = { ...(await interrupted()), run: 'r2' }
+    const snapshot = await interrupted('r2')
     const stream = agent.stream('go', { run: 'r2' })
     for await (const { type } of stream) {
       if (type !== 'model.asked') continue
@@ -52,7 +76,7 @@ describe('a run that is taken up', () => {
   })
 
   test('can be streamed from there on', async () => {
-    const snapshot = await interrupted()
+    const snapshot = await interrupted('r4')
     const { log, tools } = notingAll('pay')
     const agent = new Agent({ model: answering(saying('It is paid.')), tools, playbook })
     const stream = agent.resumeStream(snapshot)
