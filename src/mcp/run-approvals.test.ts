@@ -45,7 +45,7 @@ function approvals(more = ''): GatewayApprovals {
   }
 }
 
-async function connect(journal: Journal, more = '', observe = false) {
+async function connect(journal: Journal, more: string | null = '', observe = false) {
   const { gateway } = await openGateway({
     playbook,
     upstream: {
@@ -65,7 +65,7 @@ async function connect(journal: Journal, more = '', observe = false) {
     observe,
     only: { run: 'r', inputs: {} },
     version: '1',
-    approvals: approvals(more),
+    ...(more === null ? {} : { approvals: approvals(more) }),
     user: 'ada',
     onNotice: () => undefined,
   })
@@ -180,4 +180,32 @@ test('G13: a policy binds also where the playbook is only observed', async () =>
   const pay = await connect(new MemoryJournal(), '', true)
   expect(code(await pay({ amount: 1 }))).toBe('pending')
   expect(ran).toEqual([])
+})
+
+test('R5: a run is not taken up without the policy it was begun under', async () => {
+  const journal = new MemoryJournal()
+  await (
+    await connect(journal)
+  )({ amount: 1 })
+  await expect(connect(journal, null)).rejects.toThrow("The run 'r' was begun under money")
+  await connect(journal, ', count: 2')
+  const free = new MemoryJournal()
+  await (
+    await connect(free, null)
+  )({ amount: 1 })
+  await connect(free)
+})
+
+test('a run that was recorded before users were is its user’s', async () => {
+  const journal = new MemoryJournal()
+  const append = journal.append.bind(journal)
+  journal.append = (run, facts, options) => append(run, facts, { ...options, principal: 'local' })
+  await (
+    await connect(journal)
+  )({ amount: 1 })
+  const [first] = await journal.read('r')
+  expect(first?.principal).toBe('local')
+  said = [{ ...bob, person: 'ada' }]
+  const told = await (await connect(journal))({ amount: 1 })
+  expect(JSON.stringify(told.content)).toContain('whoever asks cannot approve')
 })

@@ -8,6 +8,7 @@
  * R2  A handle of another caller is answered like one that never existed.
  * R3  One run has one enforcer in this process, also when two calls ask for it at once.
  * R4  A run goes on as it was begun: who only observed it then cannot enforce it now, nor the other way round.
+ * R5  A run is not taken up without a policy that it was begun under. What the policy says may have changed since; that it is asked may not.
  */
 import { randomUUID } from 'node:crypto'
 import type { Journal, JournalEntry } from '../journal/journal.ts'
@@ -60,6 +61,7 @@ export class RunStore {
     const { playbook } = this.#options.tools
     if (this.#ownerOf(entries[0]!) !== principal) throw foreign(run)
     assertGatewayRun(run, entries)
+    this.#assertPolicies(run, entries)
     this.#assertSameMode(run, PlaybookEnforcer.fromEvents(playbook, readEvents(entries)))
     return true
   }
@@ -130,6 +132,7 @@ export class RunStore {
     const principal = this.#ownerOf(first)
     assertGatewayRun(run, entries)
     this.#owners.set(run, principal)
+    this.#assertPolicies(run, entries)
     this.#assertSameMode(run, PlaybookEnforcer.fromEvents(tools.playbook, readEvents(entries)))
     const taken = new GatewayRun({
       tools,
@@ -151,6 +154,19 @@ export class RunStore {
     return principal === unnamed ? (this.#options.user ?? principal) : principal
   }
 
+  /** R5. */
+  #assertPolicies(run: string, entries: readonly JournalEntry[]): void {
+    const begun = entries.find(({ type }) => type === 'gateway.opened')
+    const here = new Set(policyIds(this.#options.notice))
+    const missing = policyIds(begun?.data ?? {}).filter((id) => !here.has(id))
+    if (missing.length === 0) return
+    throw new LockstepError(
+      'usage',
+      `The run '${run}' was begun under ${missing.join(', ')}, which the gateway does not have now.`,
+      { hint: 'Give the policy with --policy FILE, or name another run.' },
+    )
+  }
+
   #assertSameMode(run: string, { blockViolations }: PlaybookEnforcer): void {
     if (blockViolations !== this.#options.observe) return
     const how = blockViolations ? 'enforced' : 'only observed'
@@ -166,6 +182,12 @@ export function assertGatewayRun(run: string, entries: readonly JournalEntry[]):
   throw new LockstepError('usage', `The run '${run}' was not begun by a gateway.`, {
     hint: 'Name another run.',
   })
+}
+
+/** The policies that the record of a gateway names. */
+function policyIds(notice: JsonObject): readonly string[] {
+  const { policies } = notice as { policies?: readonly { readonly id: string }[] }
+  return (policies ?? []).map(({ id }) => id)
 }
 
 function foreign(run: string): LockstepError {

@@ -148,6 +148,18 @@ describe.each(revisions)('a stock client that speaks %s', (revision) => {
     expect(desk.done.filter((name) => name === 'refund')).toHaveLength(1)
   })
 
+  test('waits on when somebody without the role approves', async () => {
+    people({ [me]: ['Clerk'] })
+    const gateway = await overHttp(policy({ required_roles: ['Lead'] }))
+    const call = await runOf(await asAda(gateway, revision))
+    await upToRefund(call)
+    await lockstep('approve', approval(await call(...refund)).id)
+    const told = refusal(await call(...refund))
+    expect(told['code']).toBe('pending')
+    expect(told['message']).toContain(`What ${me} (local) said does not count: it takes the role Lead`)
+    expect(desk.done).not.toContain('refund')
+  })
+
   test('is refused what was denied, with by whom and why', async () => {
     const gateway = await overHttp(policy({}))
     const call = await runOf(await asAda(gateway, revision))
