@@ -47,12 +47,37 @@ export type Found =
 const mostTried = 200
 const mostMissed = 100
 
-/** What is called alike, found without a look at what other agents keep to themselves. */
-interface Alike {
-  readonly first: Callable
+/** What is called by each key, found without a look at what other agents keep to themselves. One map an agent, not one a name. */
+class CallableIndex {
+  readonly #first = new Map<string, Callable>()
   /** Tools, and what is public. */
-  readonly open: Callable[]
-  readonly byAgent: Map<string, Callable[]>
+  readonly #open = new Map<string, Callable[]>()
+  readonly #byAgent = new Map<string, Map<string, Callable[]>>()
+
+  add(key: string, callable: Callable): void {
+    const { agent } = callable
+    if (!this.#first.has(key)) this.#first.set(key, callable)
+    if (agent === null || callable.public) pushTo(this.#open, key, callable)
+    if (agent === null) return
+    const own = this.#byAgent.get(agent) ?? new Map<string, Callable[]>()
+    this.#byAgent.set(agent, own)
+    pushTo(own, key, callable)
+  }
+
+  /** The first of an agent's own. */
+  firstOf(agent: string, key: string): Callable | undefined {
+    return this.#byAgent.get(agent)?.get(key)?.[0]
+  }
+
+  /** Its own agent's first, then what is public elsewhere or a tool; null where nothing is called that. */
+  choose(key: string, from: string): Found | null {
+    const first = this.#first.get(key)
+    if (first === undefined) return null
+    const pick = this.#byAgent.get(from)?.get(key) ?? this.#open.get(key) ?? []
+    if (pick.length === 1) return { kind: 'one', callable: pick[0]! }
+    if (pick.length > 1) return { kind: 'several', names: pick.map(describe) }
+    return { kind: 'private', callable: first }
+  }
 }
 
 /** What begins with the same word. `place` counts all of them in the order they were added. */
@@ -71,8 +96,8 @@ interface Named {
 /** Finds what is called by a name or by words. */
 export class Callables {
   readonly all: Callable[] = []
-  readonly #byName = new Map<string, Alike>()
-  readonly #byWords = new Map<string, Alike>()
+  readonly #byName = new CallableIndex()
+  readonly #byWords = new CallableIndex()
   readonly #byFirstWord = new Map<string, Beginning>()
   readonly #agents = new Map<string, string>()
   readonly #agentWords = new Set<string>()
@@ -94,8 +119,8 @@ export class Callables {
   add(callable: Callable): void {
     this.all.push(callable)
     const own = wordsOf(callable.name)
-    addAlike(this.#byName, callable.name, callable)
-    addAlike(this.#byWords, own.join(' '), callable)
+    this.#byName.add(callable.name, callable)
+    this.#byWords.add(own.join(' '), callable)
     const [first] = own
     if (first !== undefined) this.#firstWords.add(first)
     // One word stands in many a sentence by chance.
@@ -129,13 +154,12 @@ export class Callables {
   /** What `name(…)`, written in a playbook of an agent, calls. */
   find(name: string, from: string): Found {
     // The exact spelling wins: `lookup_order` the tool before `Lookup order` the playbook.
-    const alike = this.#byName.get(name) ?? this.#byWords.get(wordKey(name))
-    return alike === undefined ? this.#missing(name) : choose(alike, from)
+    return this.#byName.choose(name, from) ?? this.#byWords.choose(wordKey(name), from) ?? this.#missing(name)
   }
 
   /** What `Agent.name(…)` calls. */
   findIn(agent: string, name: string, from: string): Found {
-    const first = this.#byWords.get(wordKey(name))?.byAgent.get(agent)?.[0]
+    const first = this.#byWords.firstOf(agent, wordKey(name))
     if (first === undefined) return this.#missing(name, agent)
     return agent !== from && !first.public
       ? { kind: 'private', callable: first }
@@ -144,8 +168,7 @@ export class Callables {
 
   /** What words call, if they are exactly the words of a name. */
   findWords(words: readonly string[], from: string): Found {
-    const alike = this.#byWords.get(words.join(' '))
-    return alike === undefined ? { kind: 'none', nearest: null } : choose(alike, from)
+    return this.#byWords.choose(words.join(' '), from) ?? { kind: 'none', nearest: null }
   }
 
   /** Names whose words all stand in the text, in their order: what the author may have meant. */
@@ -175,13 +198,6 @@ export class Callables {
   }
 }
 
-function addAlike(map: Map<string, Alike>, key: string, callable: Callable): void {
-  const alike: Alike = map.get(key) ?? { first: callable, open: [], byAgent: new Map() }
-  map.set(key, alike)
-  if (callable.agent === null || callable.public) alike.open.push(callable)
-  if (callable.agent !== null) pushTo(alike.byAgent, callable.agent, callable)
-}
-
 function pushTo<T>(map: Map<string, T[]>, key: string, value: T): void {
   const list = map.get(key)
   if (list === undefined) map.set(key, [value])
@@ -201,14 +217,6 @@ function follows(own: readonly string[], words: readonly string[], from: number)
   let next = 0
   for (let at = from; at < words.length && next < own.length; at++) if (words[at] === own[next]) next++
   return next === own.length
-}
-
-/** Its own agent's first, then what is public elsewhere or a tool. */
-function choose({ first, open, byAgent }: Alike, from: string): Found {
-  const pick = byAgent.get(from) ?? open
-  if (pick.length === 1) return { kind: 'one', callable: pick[0]! }
-  if (pick.length > 1) return { kind: 'several', names: pick.map(describe) }
-  return { kind: 'private', callable: first }
 }
 
 function describe({ agent, name }: Callable): string {
