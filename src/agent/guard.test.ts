@@ -110,6 +110,16 @@ describe('guard', () => {
     expect(held.summary()).toMatch(/^would have denied 1 of 2 calls\n {2}out_of_sequence: /)
   })
 
+  it('names the nearest tool when the playbook needs one that is not there', () => {
+    const { lookup, refund } = shop().tools
+    expect(() => guard(playbook, { lokup: lookup, refund })).toThrow(
+      expect.objectContaining({
+        code: 'unknown_tool',
+        hint: "Did you mean 'lokup' instead of 'lookup'?",
+      }),
+    )
+  })
+
   it('stops the loop when a required step was given up', async () => {
     const { tools } = shop()
     const held = guard(playbook, tools)

@@ -1,6 +1,7 @@
 import type { PrepareStepFunction, StopCondition, ToolExecutionOptions, ToolSet } from 'ai'
 import type { Playbook } from '../playbook/playbook.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { nearestName } from '../shared/nearest-name.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { FinishResult } from '../tool/enforcer-options.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
@@ -165,9 +166,13 @@ function checkTools(playbook: Playbook, tools: ToolSet): void {
   const named = playbook.steps.flatMap((step) => step.expectedTools.filter((tool) => tool !== '*'))
   const missing = [...new Set(named)].filter((name) => !Object.hasOwn(tools, name))
   if (missing.length === 0) return
+  const meant = missing
+    .map((name) => [name, nearestName(name, Object.keys(tools))] as const)
+    .find(([, nearest]) => nearest !== null)
   throw new LockstepError(
     'unknown_tool',
     `The playbook '${playbook.id}' needs tools that are not there: ${missing.join(', ')}.`,
+    { hint: meant === undefined ? null : `Did you mean '${meant[1]}' instead of '${meant[0]}'?` },
   )
 }
 

@@ -13,6 +13,19 @@ test('a caller is who the token says, by reference or by digest', () => {
   }
 })
 
+test.each([
+  ['two variables', { ada: 'env:A', bob: 'env:B' }, { A: 'same', B: 'same' }],
+  ['one variable', { ada: 'env:A', bob: 'env:A' }, { A: 'x' }],
+  ['a variable and a digest', { ada: 'env:A', bob: digest }, { A: 'b' }],
+])('two callers do not share a token: %s', (_, file, environment) => {
+  expect(() => Callers.read(file, environment)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_value',
+      message: expect.stringContaining("'ada' and 'bob' have the same token"),
+    }),
+  )
+})
+
 test('a token itself does not belong in a file, and a missing one is not an empty one', () => {
   for (const [file, environment] of [
     [{ ada: 'a' }, {}],

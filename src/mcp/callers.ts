@@ -33,6 +33,13 @@ export class Callers {
       return { name, digest: hash(token) }
     })
     if (digests.length === 0) throw refused('it names nobody')
+    const byDigest = new Map<string, string>()
+    for (const { name, digest } of digests) {
+      const other = byDigest.get(digest.toString('hex'))
+      // A token proves who calls, so it is one caller's.
+      if (other !== undefined) throw refused(`'${other}' and '${name}' have the same token`)
+      byDigest.set(digest.toString('hex'), name)
+    }
     return new Callers(digests)
   }
 

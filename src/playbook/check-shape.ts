@@ -68,7 +68,7 @@ function reportIssue(
       if (value === undefined) {
         report('missing_key', path.slice(0, -1), `${place} is missing`)
       } else {
-        const suggestion = adviceFor(issue, value)
+        const suggestion = adviceFor(issue, value, path)
         report('wrong_type', path, `${place} ${issue.message}, not ${describe(value)}`, { suggestion })
       }
       return
@@ -114,14 +114,21 @@ function reportIssue(
   }
 }
 
-function adviceFor(issue: Issue, value: Json): string | null {
+function adviceFor(issue: Issue, value: Json, path: DocumentPath): string | null {
   const wantsText = issue.code === 'invalid_type' && issue.expected === 'string'
   if (wantsText && (typeof value === 'number' || typeof value === 'boolean'))
     return `write it in quotes: "${value}"`
   if (issue.code === 'invalid_type' && issue.expected === 'array' && typeof value === 'string') {
-    return `write it as a list: [${clip(value)}]`
+    // A command is written as one text elsewhere; here no shell takes it apart.
+    const parts = path.at(-1) === 'command' ? value.trim().split(/\s+/) : [value]
+    return `write it as a list${parts.length > 1 ? ', one element for each argument' : ''}: [${clip(parts.map(inFlow).join(', '))}]`
   }
   return null
+}
+
+/** A text as an element of a list in one line; in quotes where it would be read as something else. */
+function inFlow(text: string): string {
+  return /^[\w./=+-][\w./=+ -]*$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`
 }
 
 /** What a value is, in a word or two. */

@@ -68,6 +68,16 @@ describe('loadConfig', () => {
     expect((await problemsOf(code, 'ts'))[0]).toMatch(/`people\.aB_c` must not be empty/)
   })
 
+  it.each([
+    ['ls -l', '[ls, -l]'],
+    ["sh -c '{args.x}'", "[sh, -c, '''{args.x}''']"],
+  ])('shows how the command %j is written as a list', async (command, list) => {
+    const text = `tools: { exec: [{ name: a, description: d, command: ${JSON.stringify(command)} }] }`
+    expect(await problemsOf(text)).toEqual([
+      expect.stringContaining(`write it as a list, one element for each argument: ${list}`),
+    ])
+  })
+
   it('fills in the defaults, of which the first is caution', async () => {
     const path = write(
       'full/lockstep.config.yaml',
