@@ -145,7 +145,16 @@ export function compileProgram(program: Program): CompiledProgram {
 const reactCalls = 20
 
 /** The bullets of a playbook. One without steps is a single piece of work for a model, or a single question to it, and returns what that gives. */
-function bodyOf({ id, mode, line, steps, tools, triggers, parameters, metadata }: Procedure): readonly Step[] {
+function bodyOf({
+  id,
+  mode,
+  line,
+  steps,
+  tools,
+  triggers,
+  parameters,
+  metadata,
+}: Procedure): readonly Step[] {
   if (mode === 'steps' || (mode === 'host' && triggers.length === 0)) return steps
   const place = (number: number, text: string) => ({ id: `${id}/${number}`, text, line })
   if (mode === 'host') {
@@ -176,10 +185,12 @@ function bodyOf({ id, mode, line, steps, tools, triggers, parameters, metadata }
 
 /** The variables that a condition depends on, as far as it says. */
 export function readsOf(compiled: CompiledProgram, condition: Condition): readonly string[] {
-  if (condition.kind === 'judged') return condition.reads
-  const { calls, value } = compiled.truth(condition.value)
+  if (condition.kind === 'judged' && condition.known === undefined) return condition.reads
+  const computation = condition.kind === 'judged' ? condition.known!.value : condition.value
+  const judged = condition.kind === 'judged' ? condition.reads : []
+  const { calls, value } = compiled.truth(computation)
   const named = calls.flatMap((call) => [...call.positional, ...call.named.map(([, each]) => each)])
-  return [...new Set([...value.reads, ...named.flatMap(({ reads }) => reads)])]
+  return [...new Set([...judged, ...value.reads, ...named.flatMap(({ reads }) => reads)])]
 }
 
 function compileComputation(computation: Computation, compile: typeof compileValue): CompiledComputation {

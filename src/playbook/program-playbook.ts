@@ -110,7 +110,8 @@ function computationCalls(value: Computation | null): readonly Call[] {
 }
 
 function conditionCalls(condition: Condition | null): readonly Call[] {
-  return condition?.kind === 'computed' ? condition.value.calls : []
+  if (condition === null) return []
+  return computationCalls(condition.kind === 'computed' ? condition.value : (condition.known?.value ?? null))
 }
 
 function wordsCalls(words: Words | null): readonly Call[] {

@@ -93,7 +93,19 @@ export interface Target {
 /** What decides a branch or a loop: a computation over known values, or a judgement that a model makes. */
 export type Condition =
   | { readonly kind: 'computed'; readonly value: Computation }
-  | { readonly kind: 'judged'; readonly text: string; readonly reads: readonly string[] }
+  | {
+      readonly kind: 'judged'
+      readonly text: string
+      readonly reads: readonly string[]
+      /** What can be worked out goes first: a model is asked only where that does not decide by itself. */
+      readonly known?: KnownPart
+    }
+
+/** The part of a condition that is worked out: with `and` it must hold as well, with `or` it is enough. */
+export interface KnownPart {
+  readonly operator: 'and' | 'or'
+  readonly value: Computation
+}
 
 /** Words for a person: written in the playbook, or to be written by a model as instructed. */
 export type Words =

@@ -128,7 +128,7 @@ function printWords(words: Words): string {
 function printCondition(condition: Condition): string {
   return condition.kind === 'computed'
     ? printComputation(condition.value)
-    : `judged ${JSON.stringify(condition.text)} [${condition.reads.join(' ')}]`
+    : `${condition.known === undefined ? '' : `${printComputation(condition.known.value)} ${condition.known.operator} `}judged ${JSON.stringify(condition.text)} [${condition.reads.join(' ')}]`
 }
 
 function printComputation({ form, source, calls }: Computation): string {

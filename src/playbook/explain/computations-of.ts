@@ -11,6 +11,7 @@ export function computationsIn(steps: readonly Step[]): readonly Computation[] {
   const waiting = [...steps]
   const take = (condition: Condition | null) => {
     if (condition?.kind === 'computed') found.push(condition.value)
+    if (condition?.kind === 'judged' && condition.known !== undefined) found.push(condition.known.value)
   }
   for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
     if ('value' in step && step.value !== null) found.push(step.value)

@@ -206,7 +206,9 @@ class ModelCallCounter {
 
   #condition(condition: Condition | null, within: Procedure): ModelCost {
     if (condition === null) return free
-    return condition.kind === 'judged' ? calls(1) : this.#computation(condition.value, within)
+    if (condition.kind === 'computed') return this.#computation(condition.value, within)
+    const known = condition.known === undefined ? free : this.#computation(condition.known.value, within)
+    return sum([calls(1), known])
   }
 
   #computation(value: Computation, within: Procedure): ModelCost {

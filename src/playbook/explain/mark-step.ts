@@ -66,11 +66,13 @@ export function touched(values: readonly Computation[]): Pick<StepMarks, 'tools'
 }
 
 function markCondition(condition: Condition): StepMarks {
-  return condition.kind === 'judged' ? model : { ...guaranteed, ...touched([condition.value]) }
+  return { ...(condition.kind === 'judged' ? model : guaranteed), ...touched(computed(condition)) }
 }
 
 function computed(condition: Condition | null): readonly Computation[] {
-  return condition?.kind === 'computed' ? [condition.value] : []
+  if (condition === null) return []
+  if (condition.kind === 'computed') return [condition.value]
+  return condition.known === undefined ? [] : [condition.known.value]
 }
 
 function literal(words: Words | null): readonly Computation[] {

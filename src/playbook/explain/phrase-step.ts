@@ -25,8 +25,14 @@ export function phraseArm(arm: Arm, first: boolean, names: ProgramNames): string
 
 /** A condition in words; one that a model judges is in the author's. */
 export function phraseWhen(condition: Condition, names: ProgramNames): string {
-  if (condition.kind === 'judged') return condition.text.trim().replace(/[:,]$/, '')
-  return phraseCondition(condition.value.source, phraseCalls(condition.value, names))
+  if (condition.kind === 'computed') return phraseKnown(condition.value, names)
+  const text = condition.text.trim().replace(/[:,]$/, '')
+  const { known } = condition
+  return known === undefined ? text : `${phraseKnown(known.value, names)} ${known.operator} ${text}`
+}
+
+function phraseKnown(value: Computation, names: ProgramNames): string {
+  return phraseCondition(value.source, phraseCalls(value, names))
 }
 
 /** A value in words. */

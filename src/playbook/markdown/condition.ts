@@ -1,6 +1,7 @@
 /** Words of a condition → a computed condition where they say one, else one that is judged. */
 import type { Condition } from '../program.ts'
 import type { Bullet } from './bullet.ts'
+import { quote } from './findings.ts'
 import {
   type StepContext,
   acceptExpression,
@@ -112,13 +113,83 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
     if (read.kind === 'value')
       return { kind: 'computed', value: acceptSpelled(read, text, from, bullet, context) }
   }
+  const mixed = mixedCondition(text, from, bullet, context)
+  if (mixed !== null) return mixed
   if (direct.kind === 'broken' && /[<>=]/.test(text.replace(/"[^"]*"|'[^']*'/g, ''))) {
     return { kind: 'computed', value: acceptExpression(direct, bullet, from, context) }
   }
   if (direct.kind === 'words' && direct.lifted.problems.length > 0)
     acceptExpression({ kind: 'value', lifted: { ...direct.lifted, names: [] } }, bullet, from, context)
+  if (comparison.test(withoutQuoted(text))) {
+    reportAt(bullet, from, from + text.length, context).error(
+      'invalid_expression',
+      `${quote(text)} compares values among words, and a model would judge all of it`,
+      'put the comparison into an `If` of its own, and the words into one below it',
+    )
+  }
+  return judged(text, bullet, context)
+}
+
+function judged(text: string, bullet: Bullet, context: StepContext): Extract<Condition, { kind: 'judged' }> {
   const reads = readsOf(text, bullet, context)
   return { kind: 'judged', text, reads: reads.length > 0 ? reads : alluded(text, context) }
+}
+
+/** Signs between a variable and a value: nobody means a judgement by them. */
+const comparison = /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|(?:[<>]=?|[=!]=)\s*\$[\p{L}_]/u
+
+function withoutQuoted(text: string): string {
+  return /["']/.test(text) ? text.replace(/"[^"]*"|'[^']*'/g, '""') : text
+}
+
+/** `$amount < 100 and the customer agrees`: what is known is worked out, and only the words are judged. Null where it is no mixture. */
+function mixedCondition(text: string, from: number, bullet: Bullet, context: StepContext): Condition | null {
+  for (const operator of ['or', 'and'] as const) {
+    const parts = splitAt(text, operator).map((part) => part.replace(/^[\s,;]+|[\s,;]+$/g, ''))
+    if (parts.length < 2) continue
+    const spelled = parts.map((part, at) => spellKnown(part, parts[at + 1], at, context))
+    if (spelled.every((part) => part === null)) continue
+    const source = spelled
+      .filter((part) => part !== null)
+      .map((part) => `(${part})`)
+      .join(` ${operator} `)
+    const read = tryExpression(source, context)
+    if (read.kind !== 'value') return null
+    const known = parts.filter((_, at) => spelled[at] !== null).join(' ')
+    const value = acceptSpelled(read, known, from, bullet, context)
+    const words = parts.filter((_, at) => spelled[at] === null)
+    const trial = { ...context, uses: [] }
+    const rest = context.findings.quietly(() => words.map((part) => readCondition(part, from, bullet, trial)))
+    // What is left may itself be a mixture only one way round: `a or b and c` needs two levels.
+    if (rest.some((part) => part.kind === 'judged' && part.known !== undefined)) {
+      reportAt(bullet, from, from + text.length, context).error(
+        'invalid_expression',
+        `${quote(text)} mixes \`and\` with \`or\`, and comparisons with words`,
+        'put the comparisons and the words into `If`s of their own, one below the other',
+      )
+    }
+    if (operator === 'and' && words.some((part) => splitAt(part, 'or').length > 1)) {
+      reportAt(bullet, from, from + text.length, context).warn(
+        'irregular_form',
+        `${quote(text)} mixes \`and\` with \`or\`: ${quote(known)} must hold whatever else does`,
+        'put it into an `If` of its own, and the words into one below it',
+      )
+    }
+    return { ...judged(words.join(` ${operator} `), bullet, context), known: { operator, value } }
+  }
+  return null
+}
+
+/** A part of a condition that can be worked out, spelled out. A variable by itself may belong to the words beside it. */
+function spellKnown(part: string, next: string | undefined, at: number, context: StepContext): string | null {
+  if (mentioned(part, context.scope).length === 0 && !part.includes('(')) return null
+  if (
+    /^\$?[\p{L}_][\p{L}\p{N}_.]*$/u.test(part) &&
+    (at > 0 || next === undefined || /^(?:the\s+)?\$/i.test(next))
+  )
+    return null
+  if (tryExpression(part, context).kind === 'value') return part
+  return spellCondition(part, context)
 }
 
 /** `If income is below 100`, in a playbook that was given `$gross_income`, is about what it was given. */

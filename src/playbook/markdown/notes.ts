@@ -1,5 +1,5 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
-import type { Call, Condition, Note, NoteRule } from '../program.ts'
+import type { Call, Computation, Condition, Note, NoteRule } from '../program.ts'
 import { type Bullet, firstWord } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
@@ -118,6 +118,14 @@ function requirement(words: string, bullet: Bullet, context: StepContext): NoteR
 }
 
 function negated(condition: Condition): Condition {
-  if (condition.kind === 'judged') return { ...condition, text: `it is not so that ${condition.text}` }
-  return { kind: 'computed', value: { ...condition.value, source: `not (${condition.value.source})` } }
+  if (condition.kind === 'computed') return { kind: 'computed', value: not(condition.value) }
+  const { text, known } = condition
+  const judged = { ...condition, text: `it is not so that ${text}` }
+  if (known === undefined) return judged
+  const operator = known.operator === 'and' ? 'or' : 'and'
+  return { ...judged, known: { operator, value: not(known.value) } }
+}
+
+function not(value: Computation): Computation {
+  return { ...value, source: `not (${value.source})` }
 }

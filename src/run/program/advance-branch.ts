@@ -23,6 +23,13 @@ export function judgeCondition(
     const computed = compute(context, frame, context.compiled.truth(condition.value), owner)
     return 'value' in computed ? { holds: computed.value === true } : computed
   }
+  const { known: part } = condition
+  if (part !== undefined) {
+    const computed = compute(context, frame, context.compiled.truth(part.value), owner)
+    if (!('value' in computed)) return computed
+    const holds = computed.value === true
+    if (holds === (part.operator === 'or')) return { holds }
+  }
   const answer = context.program.answers[id]
   if (answer?.kind === 'judge') return { holds: answer.value }
   const known = rememberedJudgement(context, frame, id, condition)
@@ -30,10 +37,12 @@ export function judgeCondition(
   return { events: [askQuestions(context, [judgeQuestion(context, frame, id, condition), ...others])] }
 }
 
-/** What the branches after one would ask: one request serves them all. */
+/** What the branches after one would ask for certain: one request serves them all. */
 function laterJudgements(context: ProgramContext, frame: Frame, arms: readonly Arm[]): Asking[] {
   return arms.flatMap(({ id, condition }) =>
-    condition?.kind === 'judged' && rememberedJudgement(context, frame, id, condition) === null
+    condition?.kind === 'judged' &&
+    condition.known === undefined &&
+    rememberedJudgement(context, frame, id, condition) === null
       ? [judgeQuestion(context, frame, id, condition)]
       : [],
   )

@@ -158,7 +158,7 @@ function openQuestions(context: ProgramContext, frame: Frame, step: StepOf<'ask'
   const instruction = `The person was asked this: ${step.text}`
   const asking = [extractQuestion(step.id, step.targets, instruction, null)]
   const given = new Set(step.targets.map(({ name }) => name))
-  if (step.until?.kind === 'judged')
+  if (step.until?.kind === 'judged' && step.until.known === undefined)
     asking.push(judgeQuestion(context, frame, `${step.id}:until`, step.until, given))
   if (step.words?.kind === 'written') {
     const again = `If the person's last message does not answer it, what you say to them now; otherwise an empty text. ${step.words.instruction}`

@@ -112,7 +112,7 @@ export function followingQuestions(context: ProgramContext, frame: Frame): Askin
   }
   const owner = context.compiled.steps.get(cursor.block)
   const loop = owner !== undefined && 'kind' in owner && owner.kind === 'loop' ? owner : null
-  if (loop?.condition.kind === 'judged' && asking.length > 0) {
+  if (loop?.condition.kind === 'judged' && loop.condition.known === undefined && asking.length > 0) {
     asking.push(...judgements(context, frame, loop.id, loop.condition, given))
   }
   return asking
@@ -125,9 +125,13 @@ function branchQuestions(
   arms: readonly Arm[],
   given: ReadonlySet<string>,
 ): Asking[] {
-  if (arms[0]?.condition?.kind !== 'judged') return []
+  const first = arms[0]?.condition
+  // What can be worked out may decide without a question.
+  if (first?.kind !== 'judged' || first.known !== undefined) return []
   return arms.flatMap(({ id, condition }) =>
-    condition?.kind === 'judged' ? judgements(context, frame, id, condition, given) : [],
+    condition?.kind === 'judged' && condition.known === undefined
+      ? judgements(context, frame, id, condition, given)
+      : [],
   )
 }
 

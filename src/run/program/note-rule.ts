@@ -1,6 +1,6 @@
 import { targetName, type CompiledNoteRule } from '../../playbook/compile-program.ts'
 import { toolsOf } from '../../playbook/program-playbook.ts'
-import type { Call, Target } from '../../playbook/program.ts'
+import type { Call, Condition, Target } from '../../playbook/program.ts'
 import type { RunEvent } from '../event.ts'
 import type { RunState } from '../state.ts'
 import { askQuestions, judgeQuestion, type Asking } from './ask-questions.ts'
@@ -25,7 +25,7 @@ export function judgeNotes(context: ProgramContext, target: Call['target']): rea
   const asking = notesOn(context, targetName(target)).flatMap(({ note, frame }): Asking[] => {
     const { require } = note.rule
     if (require.kind !== 'holds' || require.condition.kind !== 'judged') return []
-    const known = rememberedJudgement(context, frame, note.key, require.condition)
+    const known = knownJudgement(context, frame, note.key, require.condition)
     return known === null ? [judgeQuestion(context, frame, note.key, require.condition)] : []
   })
   return asking.length === 0 ? null : [askQuestions(context, asking)]
@@ -46,10 +46,28 @@ export function judgementsAhead(context: ProgramContext, frame: Frame, asked: re
     if (procedure.id !== frame.procedure || !due.has(targetName(rule.before))) return []
     if (rule.require.kind !== 'holds' || rule.require.condition.kind !== 'judged') return []
     const { condition } = rule.require
+    // What can be worked out is not known yet, and may decide without a question.
+    if (condition.known !== undefined) return []
     if (condition.reads.length === 0 || !condition.reads.every(known)) return []
     if (rememberedJudgement(context, frame, key, condition) !== null) return []
     return [judgeQuestion(context, frame, key, condition)]
   })
+}
+
+/** Whether a judged condition holds, as far as that is known: what can be worked out may decide it. An error there is no yes. */
+function knownJudgement(
+  context: ProgramContext,
+  frame: Frame,
+  id: string,
+  condition: Extract<Condition, { kind: 'judged' }>,
+): boolean | null {
+  const { known } = condition
+  if (known !== undefined) {
+    const { calls, value } = context.compiled.truth(known.value)
+    const holds = calls.length === 0 && value.evaluate(lookupIn(context, frame)) === true
+    if (holds === (known.operator === 'or')) return holds
+  }
+  return rememberedJudgement(context, frame, id, condition)
 }
 
 /** Why a note forbids a call now, in its own words; null if none does. What nobody has judged does not hold. */
@@ -62,7 +80,7 @@ export function noteProblem(state: RunState, tool: string): string | null {
     const { condition } = require
     const holds =
       condition.kind === 'judged'
-        ? rememberedJudgement(context, frame, note.key, condition)
+        ? knownJudgement(context, frame, note.key, condition)
         : context.compiled.truth(condition.value).value.evaluate(lookupIn(context, frame))
     // Whoever quotes it ends the sentence.
     if (holds !== true) return note.text.replace(/\.+$/, '')
