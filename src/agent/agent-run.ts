@@ -153,7 +153,8 @@ export class AgentRun {
     const begun = enforcer.gate.state.iterations > this.#turns
     if (!begun && !enforcer.beginIteration())
       return this.#whyStop() ?? { status: 'failed', reason: 'the turns are used up' }
-    const denied = await runBeforeModelCall(hooks, { run: record.run, number })
+    const denied = await runBeforeModelCall(hooks, { run: record.run, number, signal })
+    if (denied !== null && signal.aborted) return whyAborted(signal)
     if (denied !== null) return { status: 'failed', reason: denied }
     const question = this.#question()
     const short = spending.exceededBy(question.sends)
@@ -228,10 +229,11 @@ export class AgentRun {
     const turn = this.#turn
     if (turn === null) return null
     this.#turn = null
-    const { hooks, record, spending } = this.#setup
+    const { hooks, record, signal, spending } = this.#setup
     const { number, text, calls } = turn.fact
     // Also on a turn that is resumed: whoever looks at answers must not be passed by, so it may see one twice.
-    const denied = await runAfterModelCall(hooks, { run: record.run, number, text, calls })
+    const denied = await runAfterModelCall(hooks, { run: record.run, number, text, calls, signal })
+    if (denied !== null && signal.aborted) return whyAborted(signal)
     if (denied !== null) return { status: 'failed', reason: denied }
     this.#empty = isEmpty(turn.fact) ? this.#empty + 1 : 0
     if (this.#empty > 0) {

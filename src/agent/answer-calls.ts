@@ -72,6 +72,7 @@ class CallAnswer {
       tool,
       arguments: call.arguments,
       step: enforcer.currentStep,
+      signal: this.#setup.signal,
     }
     const ticket = enforcer.gate.state.byCallId.get(callId)
     const denied = this.#turn.denied.get(callId)

@@ -3,7 +3,9 @@ import type { RunEvent } from '../run/event.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { partLimits, toJson } from '../shared/to-json.ts'
+import { shortText } from '../shared/short-text.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** A call the model proposes, before the gate judges it. */
 export interface HookedCall {
@@ -13,12 +15,19 @@ export interface HookedCall {
   readonly arguments: unknown
   /** The step that is due. */
   readonly step: PlaybookStep | null
+  /** Aborts when the run is cancelled or put down: nobody waits for the hook any more. */
+  readonly signal: AbortSignal
+}
+
+/** A turn of the model that is about to begin. */
+export interface BegunTurn {
+  readonly run: string
+  readonly number: number
+  readonly signal: AbortSignal
 }
 
 /** What a model answered. */
-export interface AnsweredTurn {
-  readonly run: string
-  readonly number: number
+export interface AnsweredTurn extends BegunTurn {
   readonly text: string
   readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[]
 }
@@ -31,12 +40,12 @@ type Answer<Value> = Value | undefined | void | Promise<Value | undefined | void
 /**
  * What a host may do around the model and its calls. Hooks run in the order of the list before something happens, and in the
  * reverse order after it. A hook that throws before a call denies it; hooks can make a verdict stricter, never milder, because
- * the gate judges what they leave (G14).
+ * the gate judges what they leave (G14). A run that is cancelled or put down waits for none.
  */
 export interface AgentHook {
   readonly name?: string
   /** May stop the run before the model is asked. */
-  beforeModelCall?(turn: { readonly run: string; readonly number: number }): Answer<{ readonly deny: string }>
+  beforeModelCall?(turn: BegunTurn): Answer<{ readonly deny: string }>
   /** May stop the run before anything of the answer is carried out. A turn that is resumed is shown once more. */
   afterModelCall?(turn: AnsweredTurn): Answer<{ readonly deny: string }>
   /** May deny the call, or replace its arguments before they are fixed. */
@@ -50,10 +59,10 @@ export interface AgentHook {
 /** Asks the hooks before the model is asked: why it is not to be, or null. */
 export async function runBeforeModelCall(
   hooks: readonly AgentHook[],
-  turn: { readonly run: string; readonly number: number },
+  turn: BegunTurn,
 ): Promise<string | null> {
   for (const hook of hooks) {
-    const denied = await denial(hook, () => hook.beforeModelCall?.(turn))
+    const denied = await denial(hook, turn.signal, () => hook.beforeModelCall?.(turn))
     if (denied !== null) return denied
   }
   return null
@@ -65,18 +74,18 @@ export async function runAfterModelCall(
   turn: AnsweredTurn,
 ): Promise<string | null> {
   for (const hook of hooks.toReversed()) {
-    const denied = await denial(hook, () => hook.afterModelCall?.(turn))
+    const denied = await denial(hook, turn.signal, () => hook.afterModelCall?.(turn))
     if (denied !== null) return denied
   }
   return null
 }
 
-async function denial(hook: AgentHook, ask: () => unknown): Promise<string | null> {
+async function denial(hook: AgentHook, signal: AbortSignal, ask: () => unknown): Promise<string | null> {
   try {
-    const answer = await ask()
+    const answer = await untilAborted(signal, ask)
     if (answer === undefined || answer === null) return null
     const deny = (answer as { readonly deny?: unknown }).deny
-    return typeof deny === 'string' ? deny : `${nameOf(hook)} answered with what it cannot`
+    return typeof deny === 'string' ? reasonOf(hook, deny) : `${nameOf(hook)} answered with what it cannot`
   } catch (error) {
     return `${nameOf(hook)} failed: ${messageOf(error)}`
   }
@@ -92,10 +101,11 @@ export async function runBeforeToolCall(
     if (hook.beforeToolCall === undefined) continue
     try {
       // A copy: what a hook changes in place is not what it replaces.
-      const answer: unknown = await hook.beforeToolCall({ ...call, arguments: structuredClone(args) })
+      const given = { ...call, arguments: structuredClone(args) }
+      const answer: unknown = await untilAborted(call.signal, () => hook.beforeToolCall?.(given))
       if (answer === undefined || answer === null) continue
       const { deny, arguments: replaced } = answer as { deny?: unknown; arguments?: unknown }
-      if (deny !== undefined) return { arguments: args, veto: String(deny) }
+      if (deny !== undefined) return { arguments: args, veto: reasonOf(hook, String(deny)) }
       if (replaced === undefined)
         return { arguments: args, veto: `${nameOf(hook)} answered with what it cannot` }
       args = replaced
@@ -106,6 +116,9 @@ export async function runBeforeToolCall(
   return { arguments: args, veto: null }
 }
 
+/** How long a hook may still take over a call that is done, so that a run which is put down loses no result. */
+const graceMs = 1_000
+
 /** What the model is shown after the hooks have seen the outcome; undefined where none replaces it. */
 export async function runAfterToolCall(
   hooks: readonly AgentHook[],
@@ -114,7 +127,7 @@ export async function runAfterToolCall(
   let shown: Json | undefined
   for (const hook of hooks.toReversed()) {
     try {
-      const answer = await hook.afterToolCall?.(call)
+      const answer = await untilAborted(call.signal, () => hook.afterToolCall?.(call), graceMs)
       if (answer === undefined || answer === null) continue
       const reading = toJson(answer.result, partLimits)
       shown = reading.problem === null ? reading.value : `[not shown: ${nameOf(hook)} left no JSON]`
@@ -141,6 +154,11 @@ export function runOnStep(
       fail(error)
     }
   }
+}
+
+/** What a hook says of its denial; a denial without a word still is one, and says whose it is. */
+function reasonOf(hook: AgentHook, deny: string): string {
+  return deny.trim() === '' ? `${nameOf(hook)} denied it without a reason` : shortText(deny)
 }
 
 function nameOf(hook: AgentHook): string {

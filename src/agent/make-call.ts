@@ -20,6 +20,11 @@ export async function makeCall(
   const call = { ...hooked, arguments: args }
   const own =
     trouble.reason ?? left.veto ?? (await askApproval(setup, call)) ?? (await askApprovalAbove(setup, call))
+  // Nothing is judged any more, so that a run which is put down finds the call as it was.
+  if (own !== null && hooked.signal.aborted) {
+    const error = 'it was cancelled before it began'
+    return { args, outcome: { tool, enforcement: null, status: 'not_executed', error } }
+  }
   const above =
     own === null
       ? await admitAbove(ancestors, { callId, tool, arguments: args }, enforcer.gate.tools)

@@ -114,9 +114,9 @@ export class ProgramRun {
 
   /** D1. What became of the call, the machine learns from the gate. */
   async #call({ callId, tool, args }: Extract<Pending, { kind: 'call' }>): Promise<Stop | null> {
-    const { enforcer, hooks, record, spending } = this.#setup
+    const { enforcer, hooks, record, signal, spending } = this.#setup
     const step = enforcer.currentStep
-    const hooked: HookedCall = { run: record.run, callId, tool, arguments: args, step }
+    const hooked: HookedCall = { run: record.run, callId, tool, arguments: args, step, signal }
     const left = await runBeforeToolCall(hooks, hooked)
     const began = performance.now()
     const { outcome } = await makeCall(this.#setup, hooked, left)
@@ -138,7 +138,8 @@ export class ProgramRun {
     const begun = enforcer.gate.state.iterations > this.#turns
     if (!begun && !enforcer.beginIteration()) return null
     const number = this.#turns + 1
-    const denied = await runBeforeModelCall(hooks, { run: record.run, number })
+    const denied = await runBeforeModelCall(hooks, { run: record.run, number, signal })
+    if (denied !== null && signal.aborted) return whyAborted(signal)
     if (denied !== null) return { status: 'failed', reason: denied }
     const batch = questionBatch(enforcer.gate.state)
     onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: [] })

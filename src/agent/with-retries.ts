@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../shared/message-of.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** How often, and until when, a service is asked again. */
 export interface Retries {
@@ -13,7 +14,8 @@ const longestWishMs = 60_000
 
 /**
  * Asks a service until it answers or does not fail in passing, waiting as long as it wishes, else twice as long each time. Throws what
- * it threw if asking again would not help, and says how often it was asked if it did not. An abort ends it at once.
+ * it threw if asking again would not help, and says how often it was asked if it did not. An abort ends it at once, whether or not
+ * the service listens.
  */
 export async function withRetries<Answer>(
   { maxRetries, signal }: Retries,
@@ -22,7 +24,7 @@ export async function withRetries<Answer>(
 ): Promise<Answer> {
   for (let attempt = 1, delay = firstDelayMs; ; attempt++, delay *= 2) {
     try {
-      return await ask()
+      return await untilAborted(signal, ask)
     } catch (error) {
       if (signal.aborted || maxRetries === 0) throw error
       const helps = passes(error)
