@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { costOf, listPrices, priceOf } from './price-table.ts'
+import { costOf, listPrices, priceLists, priceOf } from './price-table.ts'
 import { Spending } from './spending.ts'
 
 describe('the price of a model', () => {
@@ -16,6 +16,18 @@ describe('the price of a model', () => {
       expect(priceOf(id, {})).toBeNull()
     },
   )
+
+  test('goes back to a page of its vendor and to a month, and stands in one list only', () => {
+    const ids = priceLists.flatMap(({ prices }) => Object.keys(prices))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(Object.keys(listPrices)).toEqual(ids)
+    for (const { source, asOf, prices } of priceLists) {
+      expect(new URL(source).protocol).toBe('https:')
+      expect(asOf).toMatch(/^20\d\d-(?:0[1-9]|1[0-2])$/)
+      for (const { input, output } of Object.values(prices))
+        expect(Math.min(input, output)).toBeGreaterThan(0)
+    }
+  })
 
   test('is for a million tokens', () => {
     expect(costOf({ input: 2, output: 10 }, 500_000, 100_000)).toBe(2)

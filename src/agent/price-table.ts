@@ -9,23 +9,50 @@ export interface Price {
 /** Prices by model id. */
 export type PriceTable = Readonly<Record<string, Price>>
 
-/**
- * List prices of common models, without discounts for caching or batches. As published by the vendors on their pricing pages at
- * the end of 2025; prices change, so check them and pass `prices` where it matters.
- */
-export const listPrices: PriceTable = {
-  'gpt-5': { input: 1.25, output: 10 },
-  'gpt-5-mini': { input: 0.25, output: 2 },
-  'gpt-5-nano': { input: 0.05, output: 0.4 },
-  'gpt-4.1': { input: 2, output: 8 },
-  'gpt-4.1-mini': { input: 0.4, output: 1.6 },
-  'gpt-4o': { input: 2.5, output: 10 },
-  'gpt-4o-mini': { input: 0.15, output: 0.6 },
-  'claude-opus-4-5': { input: 5, output: 25 },
-  'claude-opus-4-1': { input: 15, output: 75 },
-  'claude-sonnet-4-5': { input: 3, output: 15 },
-  'claude-haiku-4-5': { input: 1, output: 5 },
+/** What a vendor asks, with the place and the day to which that goes back. */
+export interface PriceList {
+  readonly vendor: string
+  /** Where the vendor publishes it. */
+  readonly source: string
+  /** The month of which the prices are, as `YYYY-MM`. */
+  readonly asOf: string
+  readonly prices: PriceTable
 }
+
+/**
+ * List prices of common models, without discounts for caching or batches, each list with its source and its month. Prices change, so
+ * check them and pass `prices` where it matters.
+ */
+export const priceLists: readonly PriceList[] = [
+  {
+    vendor: 'OpenAI',
+    source: 'https://developers.openai.com/api/docs/pricing',
+    asOf: '2025-12',
+    prices: {
+      'gpt-5': { input: 1.25, output: 10 },
+      'gpt-5-mini': { input: 0.25, output: 2 },
+      'gpt-5-nano': { input: 0.05, output: 0.4 },
+      'gpt-4.1': { input: 2, output: 8 },
+      'gpt-4.1-mini': { input: 0.4, output: 1.6 },
+      'gpt-4o': { input: 2.5, output: 10 },
+      'gpt-4o-mini': { input: 0.15, output: 0.6 },
+    },
+  },
+  {
+    vendor: 'Anthropic',
+    source: 'https://platform.claude.com/docs/en/about-claude/pricing',
+    asOf: '2025-12',
+    prices: {
+      'claude-opus-4-5': { input: 5, output: 25 },
+      'claude-opus-4-1': { input: 15, output: 75 },
+      'claude-sonnet-4-5': { input: 3, output: 15 },
+      'claude-haiku-4-5': { input: 1, output: 5 },
+    },
+  },
+]
+
+/** All of them by model id. */
+export const listPrices: PriceTable = Object.assign({}, ...priceLists.map(({ prices }) => prices))
 
 /** The price of a model, dated versions included (`gpt-4o-2024-11-20`); null if it is not known, never zero. */
 export function priceOf(modelId: string, own: PriceTable): Price | null {
