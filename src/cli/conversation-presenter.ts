@@ -13,6 +13,8 @@ export interface ConversationScreen {
   readonly verbose: boolean
   /** Whether a person types at a terminal, and wants to see that it is their turn. */
   readonly prompts: boolean
+  /** The place in the file that an error is about. */
+  readonly placeOf: (error: string) => string | null
 }
 
 /** Shows a program as the conversation that it is: what is said, the calls in between, and with `-v` every bullet. */
@@ -26,6 +28,8 @@ export class ConversationPresenter {
   /** The question whose answer is said to the person as soon as it is there. */
   #spoken: string | null = null
   #streamed = ''
+  /** What went wrong last. On its way out it fails every bullet around it, which is told once. */
+  #failure: string | null = null
 
   constructor(playbook: Playbook, screen: ConversationScreen) {
     this.#playbook = playbook
@@ -61,6 +65,9 @@ export class ConversationPresenter {
       case 'person.awaited':
         if (this.#screen.prompts) this.#screen.write('> ')
         break
+      case 'step.failed':
+        this.#fail(event)
+        break
       case 'step.entered':
         if (this.#screen.verbose) this.#tellStep(event.step)
         break
@@ -92,6 +99,16 @@ export class ConversationPresenter {
     // What was streamed is the text, but for space at its end.
     else if (streamed.trim() === text.trim()) this.#screen.write('\n')
     else this.#screen.view.text(`\n${lines(text)}`)
+  }
+
+  #fail(event: Extract<AgentEvent, { type: 'step.failed' }>): void {
+    const { step, error } = event
+    const known =
+      error === 'the playbook failed' || (this.#failure !== null && error.endsWith(`: ${this.#failure}`))
+    if (known) return
+    this.#failure = error
+    const place = this.#screen.placeOf(`${step}: ${error}`)
+    this.#calls.show(place === null ? event : { ...event, error: `${error} (${place})` })
   }
 
   #tellStep(id: string): void {

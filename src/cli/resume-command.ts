@@ -80,6 +80,7 @@ export const resumeCommand: Command = {
     ).length
     const session = new RunSession({
       playbook,
+      file: relative('.', start.playbook),
       inputs: begun['inputs'] as JsonObject,
       config,
       standing,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import {
@@ -25,6 +26,7 @@ import { approvalOutlook } from './approval-outlook.ts'
 import { describeWaiting } from './describe-held-call.ts'
 import { heldCalls } from './held-call.ts'
 import { nextCommand } from './next-command.ts'
+import { describeFailure, type RunFailure } from './run-failure.ts'
 import { policySetup, type RunStanding } from './run-standing.ts'
 import { ConversationPresenter } from './conversation-presenter.ts'
 import { RunPresenter } from './run-presenter.ts'
@@ -35,6 +37,8 @@ import type { Terminal } from './terminal.ts'
 /** What a session works with. */
 export interface SessionSetup {
   readonly playbook: Playbook
+  /** The file that the playbook was read from, as people find it. */
+  readonly file: string
   readonly inputs: JsonObject
   readonly config: Config | null
   readonly standing: RunStanding
@@ -200,10 +204,12 @@ export class RunSession {
     const record = join(folder, `${run}.jsonl`)
     const now = Date.now()
     const waiting = heldCalls(result.snapshot.entries, now).filter(({ state }) => state === 'waiting')
+    const { place, help } = this.#failure(status === 'failed' ? (reason ?? '') : '')
     const next = nextCommand({ result, ended, record, dry: this.#dry, again, waiting })
     if (json) {
       const approvals = waiting.length === 0 ? {} : { approvals: waiting as unknown as Json }
-      const told = { status, ended, reason, message, run, record, next, metrics, ...approvals }
+      const where = { ...(place === null ? {} : { place }), ...(help === null ? {} : { help }) }
+      const told = { status, ended, reason, message, ...where, run, record, next, metrics, ...approvals }
       terminal.out(this.#line({ type: 'run.result', ...told }))
       return
     }
@@ -211,14 +217,29 @@ export class RunSession {
     const calls = this.#dry ? `${made} made, ${shown} shown` : `${made} done`
     const how = ended ? status : interrupted ? 'interrupted' : 'paused'
     const lines = [
-      ...(message === '' ? [] : [`   ${message}`]),
+      // A program that failed says why below.
+      ...(message === '' || message === reason ? [] : [`   ${message}`]),
       `${how} · ${calls}, ${stopped} stopped · run ${run}`,
-      ...(reason === null ? [] : [`Why: ${reason}`]),
+      ...(reason === null ? [] : [`Why: ${place === null ? '' : `${place}: `}${reason}`]),
+      ...(help === null ? [] : [`Help: ${help}`]),
       ...waiting.flatMap((call) => describeWaiting(call, this.#setup.standing, now)),
       `Record: ${record}`,
       `Next: ${next}`,
     ]
     this.#tell(lines.map((line) => `${escapeControl(this.#maskText(line))}\n`).join(''))
+  }
+
+  /** Where in the file a program failed, and what helps. */
+  #failure(error: string): RunFailure {
+    const { playbook, file } = this.#setup
+    if (!this.#talks || error === '') return { place: null, help: null }
+    let text = ''
+    try {
+      text = readFileSync(file, 'utf8')
+    } catch {
+      // The file is gone: then no line of it helps.
+    }
+    return describeFailure(playbook, error, { file, text })
   }
 
   /** A value as a line of JSON; secrets are masked in the values, so that it stays JSON. */
@@ -249,7 +270,14 @@ export class RunSession {
     const view = this.#view()
     if (!this.#talks) return new RunPresenter(playbook, view)
     const write = (text: string) => this.#setup.terminal.out(this.#maskText(text))
-    return new ConversationPresenter(playbook, { view, write, verbose, prompts: process.stdin.isTTY })
+    const placeOf = (error: string) => this.#failure(error).place
+    return new ConversationPresenter(playbook, {
+      view,
+      write,
+      verbose,
+      prompts: process.stdin.isTTY,
+      placeOf,
+    })
   }
 
   /** Where the person is asked who is the model. */

@@ -238,3 +238,44 @@ describe('parameters as flags', () => {
     expect(out).toMatch(/^ {2}--input order_no=.*--order-no means something else$/m)
   })
 })
+
+describe('a program that fails', () => {
+  it('says in which line and what helps, once, however many bullets it takes down', async () => {
+    const file = write(
+      'fails.md',
+      `## Main($n:int)
+
+### Steps
+- If $n > 5
+  - $x = 3
+- Twice($n)
+
+## Twice($n)
+
+### Steps
+- If $n > 0
+  - Say "{$x + 1}"
+`,
+    )
+    const { code, out } = await run(['run', file, '--n', '1'])
+    expect(code).toBe(1)
+    expect(out.match(/FAILED/g)).toHaveLength(1)
+    expect(out).toMatch(/FAILED: `\$x` is missing \(fails\.md:12\)$/m)
+    expect(out).toMatch(/^Why: fails\.md:12: Main\/2: Twice\/1\.1: `\$x` is missing$/m)
+    expect(out).toMatch(/^Help: set \$x in a step before this one/m)
+    const last = (await run(['run', file, '--n', '1', '--json'])).out.trim().split('\n').at(-1)!
+    expect(JSON.parse(last)).toMatchObject({ place: 'fails.md:12', help: expect.stringContaining('default') })
+  })
+
+  it('names a playbook that calls itself once', async () => {
+    const file = write(
+      'endless.md',
+      '## Main\n\n### Steps\n- Again(1)\n\n## Again($n)\n\n### Steps\n- Again($n + 1)\n',
+    )
+    const { out } = await run(['run', file])
+    expect(out.match(/FAILED/g)).toHaveLength(1)
+    expect(out).toMatch(
+      /^Why: endless\.md:9: Main\/1: Again\/1: playbooks call each other more than 64 deep/m,
+    )
+  })
+})

@@ -268,6 +268,8 @@ function failStep({ program }: ProgramContext, event: OfType<'step.failed'>): vo
 const longestTrace = 8
 
 function traced(step: string, error: string): string {
+  // A playbook that called itself says so once.
+  if (error.startsWith(`${step}: `)) return error
   const [trace = ''] = /^(?:\S+\/\d[\d.]*: )*/.exec(error) ?? []
   return trace.split(': ').length > longestTrace ? error : `${step}: ${error}`
 }
