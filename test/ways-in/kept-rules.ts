@@ -8,6 +8,8 @@ export interface KeptRule {
   readonly says: string
   readonly trial: Trial
   readonly comes: Came
+  /** What the agent is told on the way. */
+  readonly tells?: readonly string[]
   /** The ways in for which the rule has no meaning, and why. */
   readonly except?: Readonly<Record<string, string>>
 }
@@ -93,6 +95,13 @@ export const keptRules: readonly KeptRule[] = [
       '`guard` (AI SDK)':
         'the model must call a tool until it may finish; a text alone ends the loop with an error',
     },
+  },
+  {
+    rule: 'G10',
+    says: 'a refusal says why, and what is due',
+    trial: { playbook: playbook(step('a'), step('b')), turns: [['b'], ['a'], ['b'], ['.']] },
+    comes: { ran: ['a', 'b'], succeeded: true },
+    tells: ['out_of_sequence', "step 'a' comes first"],
   },
   {
     rule: 'G13',

@@ -23,6 +23,8 @@ export type Turn = readonly string[]
 export interface Came {
   readonly ran: readonly string[]
   readonly succeeded: boolean
+  /** Everything that the agent, or the host for it, was told on the way. */
+  readonly told?: string
 }
 
 /** How a playbook is tried. */
@@ -91,6 +93,7 @@ const enforcer: WayIn = {
   name: '`PlaybookEnforcer`',
   async attempt(trial) {
     const ran: string[] = []
+    let told = ''
     const held = PlaybookEnforcer.fromPlaybook(trial.playbook, {
       tools: toolsOf(trial, ran),
       blockViolations: trial.observe !== true,
@@ -103,6 +106,7 @@ const enforcer: WayIn = {
         else if (turn[0] === 'complete_step') held.declareCurrentStep('done')
         else {
           const outcomes = await held.callAll(turn.map((call) => ({ tool: bare(call), arguments: {} })))
+          told += JSON.stringify(outcomes)
           for (const { tool: name, status, enforcement } of trial.approve === true ? outcomes : []) {
             if (status !== 'held') continue
             const callId = enforcement!.callId!
@@ -114,8 +118,20 @@ const enforcer: WayIn = {
     } catch {
       // What cannot be written down is thrown; what matters here is what ran.
     }
-    return { ran, succeeded: held.status === 'succeeded' }
+    return { ran, succeeded: held.status === 'succeeded', told }
   },
+}
+
+/** The model, and what it was told so far. */
+function listening(turns: readonly ScriptedTurn[]) {
+  const model = scriptedModel({ turns })
+  const heard = { model, told: '' }
+  const answer = model.doGenerate.bind(model)
+  model.doGenerate = async (options) => {
+    heard.told += JSON.stringify(options.prompt)
+    return await answer(options)
+  }
+  return heard
 }
 
 function script({ turns }: Trial): ScriptedTurn[] {
@@ -130,9 +146,10 @@ const agent: WayIn = {
     const ran: string[] = []
     const journal = trial.mute === true ? muteJournal() : new MemoryJournal()
     const tools = toolsOf(trial, ran)
+    const heard = listening(script(trial))
     const agentAfter = (answered: number) =>
       new Agent({
-        model: scriptedModel({ turns: script(trial).slice(answered) }),
+        model: answered === 0 ? heard.model : scriptedModel({ turns: script(trial).slice(answered) }),
         tools,
         playbook: trial.playbook,
         blockViolations: trial.observe !== true,
@@ -142,7 +159,9 @@ const agent: WayIn = {
     const begun = await agentAfter(0)
       .run('Go.', { run: 'r' })
       .catch(() => null)
-    if (begun === null || trial.approve !== true) return { ran, succeeded: begun?.status === 'succeeded' }
+    if (begun === null || trial.approve !== true) {
+      return { ran, succeeded: begun?.status === 'succeeded', told: heard.told }
+    }
     const [, callId] = /\((.*)\) waits for approval/.exec(begun.reason ?? '')!
     await agentAfter(0).vote('r', callId!, lead)
     const after = begun.metrics.iterations
@@ -166,13 +185,14 @@ const guarded: WayIn = {
       mode: trial.observe === true ? 'observe' : 'enforce',
       offer: 'all',
     })
-    const model = scriptedModel({ turns: script(trial) })
+    const heard = listening(script(trial))
+    const { model } = heard
     const stopWhen = [
       ...held.stopWhen,
       ({ steps }: { steps: readonly unknown[] }) => steps.length >= trial.turns.length,
     ]
     const result = await generateText({ model, prompt: 'Go.', ...held, stopWhen }).catch(() => null)
-    return { ran, succeeded: result !== null && held.finish(result.text).accepted }
+    return { ran, succeeded: result !== null && held.finish(result.text).accepted, told: heard.told }
   },
 }
 
@@ -206,13 +226,15 @@ const mcp: WayIn = {
       ...gatewayPolicy(trial),
     })
     const { signal } = new AbortController()
+    let told = ''
     for (const call of trial.turns.flat()) {
       const name = call === '.' ? 'finish' : bare(call)
       const { structuredContent } = (await run.call(name, {}, signal)) as CallToolResult
+      told += JSON.stringify(structuredContent ?? null)
       if (trial.approve !== true || (structuredContent as { code?: string })?.code !== 'pending') continue
       for (const _ of ['once', 'again']) await run.call(name, {}, signal)
     }
-    return { ran, succeeded: run.enforcer.status === 'succeeded' }
+    return { ran, succeeded: run.enforcer.status === 'succeeded', told }
   },
 }
 

@@ -1,14 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { agentTool } from '../../src/agent/agent-tool.ts'
+import { Agent } from '../../src/agent/agent.ts'
+import { scriptedModel, type ScriptedTurn } from '../../src/agent/scripted-model.ts'
+import { Playbook } from '../../src/playbook/playbook.ts'
+import { tool } from '../../src/tool/tool.ts'
 import { keptRules } from './kept-rules.ts'
 import { waysIn } from './way-in.ts'
 
+/** Who has agents below. */
+const below: Readonly<Record<string, string>> = {
+  '`PlaybookEnforcer`': '– (it starts no agents)',
+  '`Agent`': '✓',
+  '`guard` (AI SDK)': '– (an agent inside a tool is a run of its own)',
+  '`lockstep mcp`': '– (agents behind a server are the server’s own)',
+}
+
 describe.each(waysIn)('$name', (way) => {
-  for (const { rule, says, trial, comes, except } of keptRules) {
+  for (const { rule, says, trial, comes, tells = [], except } of keptRules) {
     if (except?.[way.name] !== undefined) continue
     it(`${rule}: ${says}`, async () => {
-      const { ran, succeeded } = await way.attempt(trial)
+      const { ran, succeeded, told } = await way.attempt(trial)
       expect({ ran, succeeded: trial.observe === true ? false : succeeded }).toEqual(comes)
+      for (const text of tells) expect(told).toContain(text)
     })
   }
 })
@@ -16,8 +30,42 @@ describe.each(waysIn)('$name', (way) => {
 it('G11: no way in shares a plan between two runs at once', async () => {
   const { trial, comes } = keptRules.find(({ rule }) => rule === 'G3')!
   for (const way of waysIn) {
-    expect(await Promise.all([way.attempt(trial), way.attempt(trial)])).toEqual([comes, comes])
+    const both = await Promise.all([way.attempt(trial), way.attempt(trial)])
+    expect(both).toEqual([expect.objectContaining(comes), expect.objectContaining(comes)])
   }
+})
+
+describe('G12: a field that nobody would keep', () => {
+  const steps = [{ id: 'a', description: 'a', expectedTools: ['a'], maxToolCals: 1 }]
+
+  it('is in no playbook', () => {
+    expect(() => new Playbook({ id: 'p', name: 'P', steps })).toThrow(/unknown key `maxToolCals`/)
+  })
+
+  it.each(waysIn)('gets into no run of $name in something that only looks like a playbook', async (way) => {
+    const { playbook } = keptRules.find(({ rule }) => rule === 'G1')!.trial
+    const alike = Object.assign({ ...playbook }, { steps }) as unknown as Playbook
+    const came = await way.attempt({ playbook: alike, turns: [['a'], ['.']] }).catch(() => null)
+    expect(came?.ran ?? []).toEqual([])
+  })
+})
+
+it('G18: what an agent below an agent does, the playbook above has to allow', async () => {
+  const ran: string[] = []
+  const work = ['a', 'x'].map((name) => tool({ name, description: name, execute: () => ran.push(name) }))
+  const model = (...turns: ScriptedTurn[]) => scriptedModel({ turns })
+  const child = new Agent({
+    model: model({ calls: [{ tool: 'x' }] }, { calls: [{ tool: 'a' }] }, { text: 'Done.' }),
+    tools: work,
+  })
+  const steps = [{ id: 's', description: 's', expectedTools: ['helper', 'a'] }]
+  const above = new Agent({
+    model: model({ calls: [{ tool: 'helper', arguments: { prompt: 'Go.' } }] }, { text: 'Done.' }),
+    tools: [agentTool(child, { name: 'helper', description: 'helps' }), ...work],
+    playbook: new Playbook({ id: 'p', name: 'P', steps }),
+  })
+  await above.run('Go.')
+  expect(ran).toEqual(['a'])
 })
 
 it('the README shows which way in keeps which rule', () => {
@@ -32,6 +80,8 @@ it('the README shows which way in keeps which rule', () => {
       ]),
     ),
     row(['G11 no two runs share a plan', ...waysIn.map(() => '✓')]),
+    row(['G12 a field that nobody would keep is refused', ...waysIn.map(() => '✓')]),
+    row(['G18 an agent below is held to what is above it', ...waysIn.map(({ name }) => below[name]!)]),
   ].join('\n')
   expect(readFileSync('README.md', 'utf8')).toContain(table)
 })
