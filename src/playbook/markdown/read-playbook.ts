@@ -1,7 +1,7 @@
 import type { Procedure } from '../program.ts'
 import { readDescription } from './description.ts'
 import type { HostFunction } from './host-function.ts'
-import { readNote } from './notes.ts'
+import { readNotes } from './notes.ts'
 import type { PlaybookDraft } from './program-draft.ts'
 import { readSteps } from './read-steps.ts'
 import type { StepContext } from './step-context.ts'
@@ -39,7 +39,7 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
       .filter((each) => each.text.trim() !== '')
       .map((each) => readTrigger(each, context)),
     steps: mode === 'steps' ? steps : [],
-    notes: draft.notes.filter((each) => each.text.trim() !== '').map((each) => readNote(each, context)),
+    notes: draft.notes.filter((each) => each.text.trim() !== '').flatMap((each) => readNotes(each, context)),
     tools: context.tools,
     metadata: draft.metadata,
     line: draft.heading.pieces[0]!.line.number,

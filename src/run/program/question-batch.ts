@@ -26,7 +26,8 @@ export function questionBatch(state: RunState): QuestionBatch {
     questions: pending.questions,
     agent: describeAgent(context, frame),
     playbook: frame?.description ?? '',
-    notes: procedure?.notes.map(({ text }) => text) ?? [],
+    // A note that is several rules is said once.
+    notes: [...new Set(procedure?.notes.map(({ text }) => text))],
     variables: frame === null ? {} : readVariables(context, frame, pending.reads),
     conversation: lastSaid(conversation),
   }
