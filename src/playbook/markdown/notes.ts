@@ -1,6 +1,6 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Call, Computation, Condition, Note, NoteRule } from '../program.ts'
-import { type Bullet, firstWord } from './bullet.ts'
+import { type Bullet, firstWord, longestForm } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
 import { type StepContext, reportAt } from './step-context.ts'
@@ -16,7 +16,7 @@ const beforeForm =
 const unlessForm =
   /^(?:never|do\s+not|don't|only)\s+(?:call|run|use|execute)\s+(.+?)\s+(unless|until|if|when|while|after)\s+(.+?)[.!]?$/is
 const neverForm =
-  /^(?:never|do\s+not|don't)\s+(?:call|run|use|execute)\s+((?:the\s+)?\S+?(?:\s+(?:tool|playbook|function))?|\S+(?:(?:\s*,\s*|\s+(?:and|or)\s+)\S+)+?)[.!]?$/i
+  /^(?:never|do\s+not|don't)\s+(?:call|run|use|execute)\s+((?:the\s+)?\S+?(?:\s+(?:tool|playbook|function))?|[^\s,]+(?:(?:\s+(?:and|or)\s+|\s*,\s*)[^\s,]+)+)$/i
 const ruleWord = /\b(?:always|never|must|only|before|unless|without|do\s+not|don't|first)\b/i
 const checkVerb =
   /^(?:confirm|check|ensure|verify|make\s+sure|validate|see)\s+(?:that\s+|whether\s+|if\s+)?(.+)$/is
@@ -39,7 +39,7 @@ export function readNotes(place: MarkdownText, context: StepContext): Note[] {
     children: [],
   }
   const found = context.findings.diagnostics.length
-  const rules = rulesOf(bullet, context)
+  const rules = text.length > longestForm ? [] : rulesOf(bullet, context)
   if (rules.length > 0) return rules.map((rule) => ({ text: place.text, line, rule }))
   if (context.findings.diagnostics.length === found) warnRuleLike(bullet, context)
   return [{ text: place.text, line, rule: null }]
@@ -82,7 +82,7 @@ function rulesOf(bullet: Bullet, context: StepContext): NoteRule[] {
     }
     return rulesFor(name, required, bullet, context)
   }
-  const forbidden = neverForm.exec(text)
+  const forbidden = neverForm.exec(text.replace(/[.!]$/, ''))
   if (forbidden === null) return []
   const condition: Condition = { kind: 'computed', value: { form: 'expression', source: 'false', calls: [] } }
   return rulesFor(forbidden[1]!, () => [{ kind: 'holds', condition }], bullet, context)
