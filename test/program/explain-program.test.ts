@@ -18,6 +18,14 @@ const say: DraftStep = { kind: 'say', words: { kind: 'written', instruction: 'Ch
 const ask: DraftStep = { kind: 'ask', words: null, targets: [variable('name')], until: null, maxTurns: 3 }
 const listen: DraftStep = { kind: 'wait', for: { kind: 'message' } }
 
+function asking(words: string, type: 'bool' | 'list'): DraftStep {
+  return {
+    ...ask,
+    words: { kind: 'literal', value: template(words) },
+    targets: [variable('x', type)],
+  } as DraftStep
+}
+
 function callOf(id: string): DraftStep {
   return { kind: 'call', value: computed('call_1', [playbookCall(id)]), target: null }
 }
@@ -81,6 +89,9 @@ describe('the readback', () => {
     [ask, 'ask', 'asks a person', 'sometimes'],
     [{ ...ask, targets: [] } as DraftStep, 'ask', 'asks a person', 'never'],
     [{ ...ask, until: judged('it is polite') } as DraftStep, 'ask', 'asks a person', 'always'],
+    [asking('Happy?', 'bool'), 'ask', 'asks a person', 'sometimes'],
+    [asking('Are you not happy?', 'bool'), 'ask', 'asks a person', 'always'],
+    [asking('Which ones?', 'list'), 'ask', 'asks a person', 'always'],
     [listen, 'wait', 'asks a person', 'never'],
     [{ kind: 'extract', targets: [], instruction: 'x', from: [] }, 'extract', 'left to the model', 'always'],
     [{ kind: 'answer', instruction: 'x', reads: [] }, 'answer', 'left to the model', 'always'],

@@ -1,3 +1,4 @@
+import { isPlainQuestion } from '../plain-question.ts'
 import type { Arm, Call, Computation, Condition, Step, Words } from '../program.ts'
 import type { ExplainedStep, Mark, ModelNeed } from './explanation.ts'
 
@@ -50,10 +51,17 @@ export function markArm(arm: Arm): StepMarks {
 }
 
 /** Whether a question to a person takes a model: to word it, to read an answer that is more than one plain value, to judge it. */
-export function needOfAsking(step: Extract<Step, { kind: 'ask' }>): ModelNeed {
-  const written = step.words?.kind === 'written'
-  if (written || step.until?.kind === 'judged' || step.targets.length > 1) return 'always'
-  return step.targets.length === 1 ? 'sometimes' : 'never'
+export function needOfAsking({ words, until, targets }: Extract<Step, { kind: 'ask' }>): ModelNeed {
+  if (words?.kind === 'written' || until?.kind === 'judged' || targets.length > 1) return 'always'
+  const [target] = targets
+  if (target === undefined) return 'never'
+  if (target.type === 'list' || target.type === 'dict') return 'always'
+  return target.type !== 'bool' || words === null || asksPlainly(words) ? 'sometimes' : 'always'
+}
+
+/** Whether a yes to the words means one thing only. */
+function asksPlainly(words: Words): boolean {
+  return words.kind === 'literal' && words.value.calls.length === 0 && isPlainQuestion(words.value.source)
 }
 
 /** What calls touch: tools by name, playbooks by id. */

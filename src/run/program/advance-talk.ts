@@ -1,3 +1,4 @@
+import { isPlainQuestion } from '../../playbook/plain-question.ts'
 import type { Step, Target, Words } from '../../playbook/program.ts'
 import type { Json } from '../../shared/json.ts'
 import type { RunEvent } from '../event.ts'
@@ -128,7 +129,7 @@ function considerReply(
 ): readonly RunEvent[] {
   const { program, at } = context
   const handled: RunEvent = { type: 'message.handled', at, step: step.id }
-  const plain = readPlainly(context, step, reply)
+  const plain = readPlainly(context, frame, step, reply)
   if (plain !== null) return [...putKnown(context, frame, step.targets, plain), handled]
   const answer = program.answers[step.id]
   const open = openQuestions(context, frame, step)
@@ -142,14 +143,23 @@ function considerReply(
   return [...putKnown(context, frame, step.targets, values), handled]
 }
 
-/** A reply that plainly is the value. Yes and no are only that where the question asks for the variable by its name. */
+/** A reply that plainly is the value. Yes and no are only that where the question as it is put says what they mean. */
 function readPlainly(
   context: ProgramContext,
+  frame: Frame,
   { targets, words }: StepOf<'ask'>,
   reply: string,
 ): ReturnType<typeof plainAnswer> {
-  if (words !== null && targets.some(({ type }) => type === 'bool')) return null
+  if (targets.some(({ type }) => type === 'bool') && !saysWhatYesMeans(context, frame, words)) return null
   return plainAnswer(targets, reply, messageTriggers(context).length > 0 ? 'open' : 'value')
+}
+
+function saysWhatYesMeans(context: ProgramContext, frame: Frame, words: Words | null): boolean {
+  if (words === null) return true
+  if (words.kind === 'written' || words.value.calls.length > 0) return false
+  const text = context.compiled.computation(words.value).value.evaluate(lookupIn(context, frame))
+  // A value that is filled in may turn the question round too.
+  return typeof text === 'string' && isPlainQuestion(words.value.source) && isPlainQuestion(text)
 }
 
 /** What a model is asked about a reply, in one request: the values, whether it will do, and what to say if it will not. */
