@@ -63,6 +63,8 @@ export function readDescription(
 /** The tools among the calls that cannot be undone. */
 function irreversible({ calls }: Computation, callables: Callables): readonly string[] {
   const names = new Set(calls.flatMap(({ target }) => (target.kind === 'tool' ? [target.name] : [])))
+  // Each look takes in everything that can be called; most descriptions call nothing.
+  if (names.size === 0) return []
   return callables.all
     .filter(({ target, risk }) => target.kind === 'tool' && risk === 'irreversible' && names.has(target.name))
     .map(({ name }) => name)
