@@ -18,6 +18,7 @@ import { AgentRun } from './agent-run.ts'
 import { EventQueue } from './event-queue.ts'
 import { atWorkOn, refuseSecond } from './at-work.ts'
 import { checkOptions } from './check-options.ts'
+import { checkResume, checkRun } from './check-run-options.ts'
 import { checkSnapshot, fromEntries } from './check-snapshot.ts'
 import { runOnStep, type AgentHook, type StepEvent } from './hook.ts'
 import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
@@ -105,6 +106,7 @@ export class Agent {
     options: ResumeOptions,
     onEvent: ((event: AgentEvent) => void) | null,
   ): Promise<AgentResult> {
+    checkResume(options)
     if (typeof snapshot !== 'string') checkSnapshot(snapshot)
     const run = typeof snapshot === 'string' ? snapshot : snapshot.run
     refuseSecond(run)
@@ -161,6 +163,7 @@ export class Agent {
     options: RunOptions,
     onEvent: ((event: AgentEvent) => void) | null,
   ): Promise<AgentResult> {
+    checkRun(prompt, options)
     if (options.run !== undefined) await refuseName(options.run, this.#journal)
     const { model, spending } = await this.#prepare()
     const record = new RunRecord(options.run ?? `r_${randomUUID()}`, this.#journal, this.#author())

@@ -1,6 +1,9 @@
 import { LockstepError } from '../shared/lockstep-error.ts'
-import { nearestName } from '../shared/nearest-name.ts'
+import { Playbook } from '../playbook/playbook.ts'
 import type { AgentOptions } from './agent-options.ts'
+import { checkHooks } from './check-hooks.ts'
+import { checkPrices } from './price-table.ts'
+import { describeKind, refuseStrangers } from './refuse-strangers.ts'
 
 const known: Readonly<Record<keyof AgentOptions, true>> = {
   model: true,
@@ -27,13 +30,7 @@ const known: Readonly<Record<keyof AgentOptions, true>> = {
 
 /** Throws `usage` for an option that would do nothing, or a limit that would limit nothing (G12). */
 export function checkOptions(options: AgentOptions): void {
-  const stranger = Object.keys(options).find((name) => !Object.hasOwn(known, name))
-  if (stranger !== undefined) {
-    const nearest = nearestName(stranger, Object.keys(known))
-    throw new LockstepError('usage', `An agent has no option '${stranger}'.`, {
-      hint: nearest === null ? `It has ${Object.keys(known).join(', ')}.` : `Did you mean '${nearest}'?`,
-    })
-  }
+  refuseStrangers('An agent', options, Object.keys(known))
   const { model } = options as { readonly model: unknown }
   if (typeof model !== 'string' && (typeof model !== 'object' || model === null)) {
     throw new LockstepError(
@@ -55,8 +52,44 @@ export function checkOptions(options: AgentOptions): void {
     throw new LockstepError('usage', `budget.dollars must be a number above 0, not ${dollars}.`)
   if (options.onApproval !== undefined && typeof options.onApproval !== 'function')
     throw new LockstepError('usage', 'onApproval must be a function that answers yes or no.')
+  checkParts(options)
+  checkHooks(options.hooks)
+  checkPrices(options.prices)
   if (options.offer !== undefined && options.offer !== 'legal' && options.offer !== 'all')
     throw new LockstepError('usage', `offer must be 'legal' or 'all', not '${String(options.offer)}'.`)
+}
+
+/** What callers without types get wrong: each would else fail later, somewhere else, or do nothing. */
+function checkParts(options: Readonly<Partial<Record<keyof AgentOptions, unknown>>>): void {
+  const { playbook, tools, journal } = options
+  if (playbook !== undefined) checkPlaybook(playbook)
+  if (
+    tools !== undefined &&
+    (typeof tools === 'string' || typeof Object(tools)[Symbol.iterator] !== 'function')
+  )
+    throw new LockstepError('usage', `tools must be a list of tools, not ${describeKind(tools)}.`)
+  const { append, read } = Object(journal ?? {}) as { readonly append?: unknown; readonly read?: unknown }
+  if (journal !== undefined && (typeof append !== 'function' || typeof read !== 'function'))
+    throw new LockstepError('usage', `journal must be a journal, not ${describeKind(journal)}.`)
+  for (const name of ['systemPrompt', 'tenant', 'principal'] as const) ofType('string', name, options[name])
+  for (const name of ['blockViolations', 'recordViolations'] as const) ofType('boolean', name, options[name])
+}
+
+function ofType(type: 'string' | 'boolean', name: string, value: unknown): void {
+  if (value === undefined || typeof value === type) return
+  const wanted = type === 'string' ? 'a text' : 'true or false'
+  throw new LockstepError('usage', `${name} must be ${wanted}, not ${describeKind(value)}.`)
+}
+
+/** Throws `usage` for what is no playbook, such as the name of its file. */
+export function checkPlaybook(playbook: unknown): void {
+  if (playbook instanceof Playbook) return
+  throw new LockstepError('usage', `playbook must be a Playbook, not ${describeKind(playbook)}.`, {
+    hint:
+      typeof playbook === 'string'
+        ? 'Load it first: loadPlaybook(file).'
+        : 'Make one with definePlaybook or loadPlaybook.',
+  })
 }
 
 function atLeast(least: number, values: Readonly<Record<string, number | undefined>>): void {

@@ -18,7 +18,9 @@ import {
   moveStep,
 } from '../tool/control-tool.ts'
 import { describeOutcome } from '../tool/describe-outcome.ts'
+import { checkPlaybook } from './check-options.ts'
 import { legalTools } from './offered-tools.ts'
+import { describeKind, refuseStrangers } from './refuse-strangers.ts'
 
 /** How tools are guarded. */
 export interface GuardOptions {
@@ -56,6 +58,7 @@ export interface Guard {
  * a tool that would run elsewhere: at the provider, or in a client.
  */
 export function guard(playbook: Playbook, tools: ToolSet, options: GuardOptions = {}): Guard {
+  checkGuard(playbook, tools, options)
   const observing = options.mode === 'observe'
   const enforcer = PlaybookEnforcer.fromPlaybook(playbook, {
     blockViolations: !observing,
@@ -140,6 +143,39 @@ export function guard(playbook: Playbook, tools: ToolSet, options: GuardOptions 
     summary: { value: () => summarise(enforcer, calls) },
   }
   return Object.defineProperties(spread, beside) as never as Guard
+}
+
+const known: Readonly<Record<keyof GuardOptions, true>> = {
+  mode: true,
+  inputs: true,
+  risks: true,
+  offer: true,
+  clock: true,
+}
+
+/** An option that is misspelt would enforce where somebody wanted to observe, or the other way round. */
+function checkGuard(playbook: unknown, tools: unknown, options: GuardOptions): void {
+  checkPlaybook(playbook)
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools))
+    throw new LockstepError('usage', `guard takes tools by name, not ${describeKind(tools)}.`)
+  refuseStrangers('guard', options, Object.keys(known))
+  oneOf('mode', options.mode, ['enforce', 'observe'])
+  oneOf('offer', options.offer, ['legal', 'all'])
+  for (const [name, risk] of Object.entries(options.risks ?? {})) {
+    oneOf(`The risk of '${name}'`, risk, ['read', 'write', 'irreversible'])
+  }
+}
+
+function oneOf(what: string, given: unknown, values: readonly string[]): void {
+  if (given === undefined || values.includes(given as string)) return
+  const nearest = nearestName(String(given), values)
+  throw new LockstepError(
+    'usage',
+    `${what} must be one of ${values.join(', ')}, not ${describeKind(given)}.`,
+    {
+      hint: nearest === null ? null : `Did you mean '${nearest}'?`,
+    },
+  )
 }
 
 function isStuck(enforcer: PlaybookEnforcer): boolean {

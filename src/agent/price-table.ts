@@ -62,6 +62,25 @@ export function priceOf(modelId: string, own: PriceTable): Price | null {
   return Object.hasOwn(table, undated) ? table[undated]! : null
 }
 
+/** Throws `usage` for prices that are none: below nothing, no numbers, one of the two missing. */
+export function checkPrices(prices: unknown): void {
+  if (prices === undefined) return
+  if (typeof prices !== 'object' || prices === null || Array.isArray(prices))
+    throw new LockstepError('usage', 'prices must say by model id what a model costs.')
+  for (const [model, price] of Object.entries(prices as Readonly<Record<string, unknown>>)) {
+    const { input, output, ...others } = (
+      typeof price === 'object' && price !== null ? price : {}
+    ) as Readonly<Record<string, unknown>>
+    const sound = [input, output].every(
+      (each) => typeof each === 'number' && Number.isFinite(each) && each >= 0,
+    )
+    if (sound && Object.keys(others).length === 0) continue
+    throw new LockstepError('usage', `The price of ${model} is none.`, {
+      hint: `Write prices: { '${model}': { input: …, output: … } }, in dollars for a million tokens, 0 or more.`,
+    })
+  }
+}
+
 /** What so many tokens cost. */
 export function costOf(price: Price, promptTokens: number, completionTokens: number): number {
   return (price.input * promptTokens + price.output * completionTokens) / 1_000_000

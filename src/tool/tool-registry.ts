@@ -6,13 +6,23 @@ import type { Tool } from './tool.ts'
 export class ToolRegistry implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>()
 
-  /** Throws `duplicate_tool` if two share a name. */
+  /** Throws `duplicate_tool` if two share a name, `invalid_tool` for what is none. */
   constructor(tools: Iterable<Tool> = []) {
     for (const tool of tools) this.add(tool)
   }
 
-  /** Adds a tool. Throws `duplicate_tool` if its name is taken. */
+  /** Adds a tool. Throws `duplicate_tool` if its name is taken, `invalid_tool` for what no `tool(...)` made. */
   add(tool: Tool): void {
+    const { name, execute, checkArguments } = Object(tool) as Partial<Record<keyof Tool, unknown>>
+    if (typeof name !== 'string' || typeof execute !== 'function' || typeof checkArguments !== 'function') {
+      throw new LockstepError(
+        'invalid_tool',
+        `${typeof name === 'string' ? `'${name}'` : 'What was given'} is no tool.`,
+        {
+          hint: 'Make it with tool({ name, description, execute }).',
+        },
+      )
+    }
     if (this.#tools.has(tool.name)) {
       throw new LockstepError('duplicate_tool', `There is a tool '${tool.name}' already.`, {
         hint: 'Give one of the two another name, or leave one out.',

@@ -1,0 +1,48 @@
+import { LockstepError } from '../shared/lockstep-error.ts'
+import type { ResumeOptions, RunOptions } from './agent-options.ts'
+import { describeKind, refuseStrangers } from './refuse-strangers.ts'
+
+const ofRun: Readonly<Record<keyof RunOptions, true>> = {
+  inputs: true,
+  signal: true,
+  run: true,
+  person: true,
+}
+const ofResume: Readonly<Record<keyof ResumeOptions, true>> = {
+  signal: true,
+  person: true,
+  settle: true,
+  retry: true,
+}
+
+/** Throws `usage` for a task that is no text, and for options that would do nothing. */
+export function checkRun(prompt: unknown, options: RunOptions): void {
+  if (typeof prompt !== 'string') {
+    throw new LockstepError('usage', `The task of a run is a text, not ${describeKind(prompt)}.`)
+  }
+  refuseStrangers('A run', options, Object.keys(ofRun))
+  checkSignal(options.signal)
+}
+
+/** Throws `usage` for options that would do nothing. */
+export function checkResume(options: ResumeOptions): void {
+  refuseStrangers('Resuming', options, Object.keys(ofResume))
+  checkSignal(options.signal)
+  const { settle, retry } = options as { readonly settle?: unknown; readonly retry?: unknown }
+  if (settle !== undefined && (typeof settle !== 'object' || settle === null || Array.isArray(settle))) {
+    throw new LockstepError(
+      'usage',
+      `settle says of calls, by their ids, how they ended; it is ${describeKind(settle)}.`,
+    )
+  }
+  if (retry !== undefined && !(Array.isArray(retry) && retry.every((step) => typeof step === 'string'))) {
+    throw new LockstepError('usage', `retry is a list of steps, not ${describeKind(retry)}.`)
+  }
+}
+
+function checkSignal(signal: unknown): void {
+  if (signal === undefined) return
+  const { aborted, addEventListener } = (signal ?? {}) as { aborted?: unknown; addEventListener?: unknown }
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return
+  throw new LockstepError('usage', `signal must be an AbortSignal, not ${describeKind(signal)}.`)
+}
