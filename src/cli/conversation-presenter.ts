@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import type { Step } from '../playbook/program.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { RunPresenter } from './run-presenter.ts'
 import type { RunView } from './run-view.ts'
@@ -25,6 +26,8 @@ export class ConversationPresenter {
   /** The playbooks of the program: their calls are steps of it, and not shown as calls. */
   readonly #own: ReadonlySet<string>
   readonly #inside = new Set<string>()
+  /** The bullets whose words are a model's, and go to the person. */
+  readonly #speaking: ReadonlySet<string>
   /** The question whose answer is said to the person as soon as it is there. */
   #spoken: string | null = null
   #streamed = ''
@@ -37,6 +40,7 @@ export class ConversationPresenter {
     this.#calls = new RunPresenter(playbook, screen.view)
     const playbooks = playbook.program?.agents.flatMap((agent) => agent.playbooks) ?? []
     this.#own = new Set(playbooks.filter(({ mode }) => mode !== 'host').map(({ id }) => id))
+    this.#speaking = new Set(playbooks.flatMap(({ steps }) => speakingSteps(steps)))
   }
 
   get counts(): RunPresenter['counts'] {
@@ -78,8 +82,8 @@ export class ConversationPresenter {
 
   #firstSpoken({ questions }: Extract<AgentEvent, { type: 'question.asked' }>): string | null {
     const [first] = questions
-    // Only what is certainly said next may appear before it is whole.
-    return first?.kind === 'write' && this.#playbook.getStep(first.id) !== null ? first.id : null
+    // Only what is certainly said next may appear before it is whole; what a bullet keeps for itself is nobody's to see.
+    return first?.kind === 'write' && this.#speaking.has(first.id) ? first.id : null
   }
 
   #stream({ text, question, anew }: Extract<AgentEvent, { type: 'text.delta' }>): void {
@@ -106,6 +110,8 @@ export class ConversationPresenter {
     const known =
       error === 'the playbook failed' || (this.#failure !== null && error.endsWith(`: ${this.#failure}`))
     if (known) return
+    if (this.#streamed !== '') this.#screen.write('\n')
+    this.#streamed = ''
     this.#failure = error
     const place = this.#screen.placeOf(`${step}: ${error}`)
     this.#calls.show(place === null ? event : { ...event, error: `${error} (${place})` })
@@ -121,6 +127,14 @@ export class ConversationPresenter {
     if (event.type === 'tool.admitted' && this.#own.has(event.tool)) this.#inside.add(event.callId)
     return 'callId' in event && event.callId !== null && this.#inside.has(event.callId)
   }
+}
+
+function speakingSteps(steps: readonly Step[]): string[] {
+  return steps.flatMap((step) => {
+    if (step.kind === 'if') return step.arms.flatMap((arm) => speakingSteps(arm.steps))
+    if (step.kind === 'loop' || step.kind === 'each') return speakingSteps(step.steps)
+    return (step.kind === 'say' || step.kind === 'ask') && step.words?.kind === 'written' ? [step.id] : []
+  })
 }
 
 function lines(text: string): string {
