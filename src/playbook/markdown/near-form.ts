@@ -1,7 +1,7 @@
 /** Bullets of several words that are nearly a form, or hold an ending that nobody would obey: read as prose they would lose their meaning. */
 import type { Bullet } from './bullet.ts'
 import { firstWord, partOf } from './bullet.ts'
-import { editsBetween } from './edits-between.ts'
+import { isWithinEdits } from './is-within-edits.ts'
 import { endingForm } from './ending-form.ts'
 import { quote } from './findings.ts'
 import { nearKeyword, reportNear } from './near-keyword.ts'
@@ -44,7 +44,9 @@ const aliases: Readonly<Record<string, string>> = {
   forevery: 'For every',
   endprogram: 'End program',
 }
-const mostLetters = Math.max(...[...whole, ...openings].map((form) => form.length)) + 2
+const forms: readonly string[] = [...whole, ...openings]
+const openingWords = openings.map((form) => [form, form.split(' ').length] as const)
+const mostLetters = Math.max(...forms.map((form) => form.length)) + 2
 const value = /^(?:\$?\d+|\$[\p{L}_][\p{L}\p{N}_]*|one|two|three|four|five|six|seven|eight|nine|ten)$/iu
 
 /** Reports a bullet that is nearly a form; says whether it did. */
@@ -65,6 +67,8 @@ function nearAlias(bullet: Bullet, context: StepContext): boolean {
 }
 
 function nearPhrase(bullet: Bullet, context: StepContext): boolean {
+  const start = bullet.text.slice(0, 2).toLowerCase()
+  if (!forms.some((form) => mayBegin(start, form))) return false
   const words = bullet.text.replace(/[.!:]+$/, '').split(/\s+/, 7)
   const masked = words.map((word) => (value.test(word) ? '#' : word.toLowerCase()))
   const all = masked.join(' ')
@@ -75,13 +79,13 @@ function nearPhrase(bullet: Bullet, context: StepContext): boolean {
       return true
     }
   }
-  for (const form of openings) {
-    const length = form.split(' ').length
+  for (const [form, length] of openingWords) {
+    if (!mayBegin(all, form)) continue
     for (const count of [length, length - 1, length + 1]) {
-      const start = masked.slice(0, count)
+      const begun = masked.slice(0, count)
       // What is asked for is not a count of turns.
-      if (count === 0 || start.length < count || start.at(-1) === 'items') continue
-      const text = start.join(' ')
+      if (count === 0 || begun.length < count || begun.at(-1) === 'items') continue
+      const text = begun.join(' ')
       if (text.includes('#') !== form.includes('#') || !near(text, form)) continue
       const values = words.slice(0, count).filter((word) => value.test(word))
       const meant = form.replaceAll('#', () => values.shift()!)
@@ -94,7 +98,13 @@ function nearPhrase(bullet: Bullet, context: StepContext): boolean {
 }
 
 function near(text: string, form: string): boolean {
-  return text !== form && Math.abs(text.length - form.length) <= 2 && editsBetween(text, form) <= 2
+  return text !== form && mayBegin(text, form) && isWithinEdits(text, form, 2)
+}
+
+/** A glance at the first letters, which two edits seldom change both. */
+function mayBegin(text: string, form: string): boolean {
+  const first = text.charCodeAt(0)
+  return first === form.charCodeAt(0) || first === form.charCodeAt(1) || text[1] === form[0]
 }
 
 /** Where the first so many words end. */

@@ -1,6 +1,6 @@
 import type { Bullet } from './bullet.ts'
 import { type StepContext, reportAt } from './step-context.ts'
-import { editsBetween } from './edits-between.ts'
+import { isWithinEdits } from './is-within-edits.ts'
 import { quote } from './findings.ts'
 
 /** The words that open a form. */
@@ -61,7 +61,7 @@ export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
     if (limit === 0 || Math.abs(keyword.length - word.length) > limit) continue
     // Short words have many neighbours; two edits must leave the beginning or the end alone.
     if (keyword.length < 6 && word[0] !== keyword[0] && word.at(-1) !== keyword.at(-1)) continue
-    if (strangers(word, keyword) > limit || editsBetween(word, keyword) > limit) continue
+    if (strangers(word, keyword) > limit || !isWithinEdits(word, keyword, limit)) continue
     const start = found[0].length - found[1]!.length
     reportNear(bullet, start, start + word.length, capital(keyword) + rest, context)
     return true
