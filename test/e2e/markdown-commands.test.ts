@@ -279,3 +279,14 @@ describe('a program that fails', () => {
     )
   })
 })
+
+describe('input that ends early', () => {
+  it.each([
+    ['at a question to the person', '- Ask user for $order_id\n- Say "$order_id"', 'none'],
+    ['at a question to whoever is the model', '- Greet the user warmly', 'me'],
+  ])('puts the run down for more, %s', async (_, steps, model) => {
+    const file = write('early.md', `## Main\n\n### Steps\n${steps}\n`)
+    const { code, out } = await run(['run', file, '--model', model])
+    expect([code, out]).toEqual([3, expect.stringContaining('Why: the input ended before the run did\n')])
+  })
+})

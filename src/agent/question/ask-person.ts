@@ -21,7 +21,7 @@ export async function askPerson(
     for (;;) {
       terminal.write(`${prompt}${prompt === '' ? '' : ' '}> `)
       const line = await terminal.readLine(signal)
-      if (line === null) throw new Interruption()
+      if (line === null) throw new Interruption('the input ended before the run did')
       const reading = read(line.trim())
       if ('value' in reading) return reading.value
       terminal.write(`${reading.problem}\n`)
