@@ -185,8 +185,9 @@ describe('four times the text takes about four times as long', () => {
     const [small, large] = [shape(300), shape(1200)]
     const run = (text: string) => cost(() => void parseProgram([{ file: 'a.md', text }]))
     run(small)
-    // Sixteen would be quadratic.
-    expect(run(large) / run(small)).toBeLessThan(11)
+    // Sixteen would be quadratic, every time; a pause of the collector is not.
+    const ratios = Array.from({ length: 3 }, () => run(large) / run(small))
+    expect(Math.min(...ratios)).toBeLessThan(11)
   })
 })
 
