@@ -17,21 +17,24 @@ export async function untilAborted<Value>(
 ): Promise<Value> {
   const answer = work()
   if (typeof (answer as PromiseLike<Value> | null | undefined)?.then !== 'function') return answer
-  const over = new AbortController()
-  try {
-    return await Promise.race([answer, aborted(signal, over.signal, graceMs)])
-  } finally {
-    over.abort()
-  }
-}
-
-function aborted(signal: AbortSignal, over: AbortSignal, graceMs: number): Promise<never> {
-  return new Promise((_, reject) => {
+  // No controller of its own and no race: this stands around every question to a model.
+  return await new Promise<Value>((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
     const stop = () => {
-      const timer = setTimeout(() => reject(new WaitAborted()), graceMs)
-      over.addEventListener('abort', () => clearTimeout(timer), { once: true })
+      timer = setTimeout(() => reject(new WaitAborted()), graceMs)
     }
+    const over = () => {
+      signal.removeEventListener('abort', stop)
+      clearTimeout(timer)
+    }
+    const settle =
+      <Given>(take: (given: Given) => void) =>
+      (given: Given) => {
+        over()
+        take(given)
+      }
     if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true, signal: over })
+    else signal.addEventListener('abort', stop, { once: true })
+    ;(answer as PromiseLike<Value>).then(settle(resolve), settle(reject))
   })
 }
