@@ -2,6 +2,7 @@
 import type { StepBody, Target } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
+import { callAmong, lostCall } from './lost-call.ts'
 import { isSet } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
 import { typeNamed } from './signature.ts'
@@ -45,6 +46,7 @@ export function extractionForm(bullet: Bullet, context: StepContext): StepBody |
 export function naturalValue(bullet: Bullet, receiver: Receiver, context: StepContext): StepBody {
   const from = readsOf(bullet.text, bullet, context, [receiver.name])
   const target = writeTarget(receiver.name, receiver.sigil, bullet, context, receiver.type)
+  lostCall(bullet, context)
   warnIfCall(bullet, context)
   return { kind: 'extract', targets: [target], instruction: bullet.text, from }
 }
@@ -61,6 +63,10 @@ export function actForm(bullet: Bullet, context: StepContext): StepBody {
   )
   warnIfCall(bullet, context)
   const named = namedTools(bullet, context)
+  const among = callAmong(text, context)
+  // A tool that the step may use is at least in reach of the model; nothing else would ever be called.
+  if (among !== null && !named.includes(among.name)) lostCall(bullet, context)
+  else if (among !== null) warnLeft(among, bullet, context)
   return {
     kind: 'act',
     instruction: text,
@@ -97,6 +103,18 @@ function variablesIn(text: string): { name: string; type: Target['type'] }[] {
     name: name!,
     type: (type === undefined ? null : typeNamed(type)) ?? 'any',
   }))
+}
+
+function warnLeft(
+  { name, start }: { name: string; start: number },
+  bullet: Bullet,
+  context: StepContext,
+): void {
+  reportAt(bullet, start, start + name.length, context).warn(
+    'misplaced_call',
+    `\`${name}(…)\` stands among words, so a model decides whether to make it`,
+    'make it a step of its own',
+  )
 }
 
 /** The tools that a bullet names as they are called. Irreversible ones take an explicit call. */

@@ -17,6 +17,7 @@ import { callForm, callInWords } from './call-form.ts'
 import { endingForm } from './ending-form.ts'
 import { Findings, quote } from './findings.ts'
 import { loopHead } from './loop-form.ts'
+import { lostCall } from './lost-call.ts'
 import { lostEnding, nearForm } from './near-form.ts'
 import { speechForm } from './speech-form.ts'
 import { type StepContext, reportAt } from './step-context.ts'
@@ -50,21 +51,24 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
           `${quote(bullet.text)} follows no \`If\``,
           'put it right behind the branch it belongs to',
         )
-        armOf(bullet, head, context)
+        armsOf(bullet, head, context)
         return
       }
       if (open !== null && continues) {
         if (head.word === 'else' && open.word === 'if' && open.ifs > 1)
           warnOtherwise(bullet, open.arms[0]!, context)
-        open.arms.push(armOf(bullet, head, context))
-        if (head.word === 'else') open = null
+        open.arms.push(...armsOf(bullet, head, context))
+        if (head.word === 'else' || head.otherwise !== null) open = null
         return
       }
       const previous: { ifs: number; word: 'if' | 'when' } | null = open
       const word = head.word === 'when' ? 'when' : 'if'
-      const arms = [armOf(bullet, head, context)]
+      const arms = armsOf(bullet, head, context)
       steps.push({ id: bullet.id, text: bullet.text, line: bullet.line, kind: 'if', arms })
-      open = { arms, word, ifs: word === 'if' && previous?.word === 'if' ? previous.ifs + 1 : 1 }
+      open =
+        head.otherwise !== null
+          ? null
+          : { arms, word, ifs: word === 'if' && previous?.word === 'if' ? previous.ifs + 1 : 1 }
       return
     }
     open = null
@@ -86,6 +90,24 @@ function warnOtherwise(bullet: Bullet, first: Arm, context: StepContext): void {
     `several \`If\`s stand before ${quote(bullet.text)}; it belongs to the last one, ${quote(first.text)}`,
     'write `Else if` where only one of them should happen',
   )
+}
+
+/** The arms that one bullet opens: two where what is done otherwise stands on the same line. */
+function armsOf(bullet: Bullet, head: BranchHead, context: StepContext): Arm[] {
+  const { otherwise } = head
+  if (otherwise === null) return [armOf(bullet, head, context)]
+  const first = { ...bullet, text: bullet.text.slice(0, otherwise.end) }
+  const rest = partOf(bullet, otherwise.next, `${bullet.id}.2`)
+  const arm = armOf(first, { ...head, otherwise: null }, context)
+  if (branchHead(rest, context) !== null) {
+    reportAt(rest, 0, rest.text.length, context).error(
+      'stray_children',
+      `${quote(rest.text)} opens another branch on the same line`,
+      'write each branch on a line of its own',
+    )
+  }
+  const steps = [inlineStep({ ...rest, id: `${rest.id}.1` }, context)]
+  return [arm, { id: rest.id, text: rest.text, line: rest.line, condition: null, steps }]
 }
 
 function armOf(bullet: Bullet, head: BranchHead, context: StepContext): Arm {
@@ -164,7 +186,7 @@ function unrecognised(bullet: Bullet, context: StepContext): StepBody {
 function spoken(bullet: Bullet, context: StepContext): StepBody | null {
   const body = speechForm(bullet, context)
   if (body === null || !('words' in body) || body.words?.kind !== 'written') return body
-  return lostEnding(bullet, context) ? nothing : body
+  return lostEnding(bullet, context) || lostCall(bullet, context) ? nothing : body
 }
 
 /** Stands in for a bullet that has an error; a program with one is not returned. */

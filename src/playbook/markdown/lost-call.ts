@@ -1,0 +1,28 @@
+import type { Bullet } from './bullet.ts'
+import { wordsOf } from './words.ts'
+import { type StepContext, reportAt } from './step-context.ts'
+
+const callSyntax = /([\p{L}_][\p{L}\p{N}_]*)\(/gu
+
+/** Reports a call in function syntax that stands among words, where nobody would make it; says whether it did. */
+export function lostCall(bullet: Bullet, context: StepContext): boolean {
+  const found = callAmong(bullet.text, context)
+  if (found === null) return false
+  reportAt(bullet, found.start, found.start + found.name.length, context).error(
+    'misplaced_call',
+    `\`${found.name}(…)\` stands among words, so it would not be made`,
+    'make it a step of its own',
+  )
+  return true
+}
+
+/** A call among words, outside quotes and placeholders; null where there is none. */
+export function callAmong(text: string, context: StepContext): { name: string; start: number } | null {
+  if (!text.includes('(')) return null
+  const bare = text.replace(/"[^"]*"|“[^”]*”|\{[^{}]*\}/g, (part) => ` ${'_'.repeat(part.length - 2)} `)
+  for (const { 1: name, index } of bare.matchAll(callSyntax)) {
+    if (context.callables.findWords(wordsOf(name!), context.agent).kind !== 'none')
+      return { name: name!, start: index }
+  }
+  return null
+}
