@@ -70,3 +70,13 @@ test('C6: masks what a server says on standard error', async () => {
   expect(told.join('')).toContain('starting with [secret]')
   expect(told.join('')).not.toContain('planted-4711')
 })
+
+test.each([
+  ['an address', { url: 'http://127.0.0.1:1/mcp' }, 'Streamable HTTP'],
+  ['a command', { command: 'no-such-command-anywhere' }, 'standard output'],
+])('says of a server with %s that cannot be used what to look at', async (_, server, hint) => {
+  await expect(createMcpTools({ raw: server })).rejects.toMatchObject({
+    code: 'mcp_unreachable',
+    hint: expect.stringContaining(hint),
+  })
+})
