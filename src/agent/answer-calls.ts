@@ -54,7 +54,7 @@ class CallAnswer {
     const { enforcer, maxResultBytes } = this.#setup
     const { tool, id } = call
     const limit = enforcer.gate.tools?.get(tool)?.maxResultBytes ?? maxResultBytes
-    const output = shown ?? describeOutcome(enforcer.gate.state, outcome, limit)
+    const output = shown ?? describeOutcome(enforcer.gate.state, outcome, limit, enforcer.gate.tools)
     const { status } = outcome
     const { number } = this.#turn.fact
     await writeFact(this.#setup, { type: 'tool.returned', at: Date.now(), number, id, tool, status, output })

@@ -1,6 +1,6 @@
 import { visibleVariables, contextOf, topFrame, procedureOf } from '../run/program/context.ts'
 import { invariant } from '../shared/lockstep-error.ts'
-import { expected } from '../run/describe-denial.ts'
+import { usableTools } from '../tool/describe-outcome.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import type { Errand } from './agent-run.ts'
 import { dataLine, fenceData } from './question/fence.ts'
@@ -14,7 +14,8 @@ export function errandOf(enforcer: PlaybookEnforcer, step: string): Errand {
   const body = context.compiled.steps.get(step)
   invariant(body !== undefined && 'kind' in body && body.kind === 'act', `${step} is no work for a model`)
   const agent = context.compiled.agentOf(procedure)
-  const tools = state.compiled.steps[state.compiled.positions.get(step)!]!
+  const own = state.compiled.steps[state.compiled.positions.get(step)!]!
+  const tools = usableTools(state, own, enforcer.gate.tools)
   return {
     system: [
       `You are ${agent.name}. You work on one step of the playbook "${procedure.name}".`,
@@ -28,7 +29,7 @@ export function errandOf(enforcer: PlaybookEnforcer, step: string): Errand {
       .join('\n'),
     brief: [
       `The step: ${body.instruction}`,
-      `Tools for it: ${expected(tools)}. At most ${body.maxCalls} calls.`,
+      `Tools for it: ${tools.join(', ') || 'no tool'}. At most ${body.maxCalls} calls.`,
       'When it is done, call complete_step and say what you found or did. If it cannot be done, call fail_step.',
     ].join('\n'),
     isDone: () => {

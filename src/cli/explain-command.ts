@@ -11,6 +11,7 @@ import { loadModule } from '../source/load-module.ts'
 import { loadPlaybook } from '../source/load-playbook.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
+import { knownTools } from './known-tools.ts'
 import { quote } from './next-command.ts'
 import { isMarkdown } from '../source/load-program.ts'
 import { openMarkdown } from './open-markdown.ts'
@@ -67,8 +68,10 @@ async function explain(
   terminal: Terminal,
 ): Promise<Explanation | null> {
   if (isMarkdown(file)) {
-    const program = await openMarkdown(file, config, terminal)
-    return program === null ? null : explainProgram(program)
+    const tools = await knownTools(file, config, terminal)
+    const program = await openMarkdown(file, config, terminal, tools)
+    const risks = new Map(tools.map(({ name, risk }) => [name, risk]))
+    return program === null ? null : explainProgram(program, risks)
   }
   return explainPlaybook(/\.m?ts$/i.test(file) ? await playbookOf(file) : loadPlaybook(file))
 }

@@ -69,9 +69,10 @@ export async function openMarkdown(
   path: string,
   config: string | undefined,
   terminal: Terminal,
+  tools?: readonly ProgramTool[],
 ): Promise<Program | null> {
   const { program, diagnostics, quote } = readMarkdown(path, {
-    tools: await knownTools(path, config, terminal),
+    tools: tools ?? (await knownTools(path, config, terminal)),
   })
   if (program === null) {
     showDiagnostics(diagnostics, terminal, quote)

@@ -40,6 +40,8 @@ export function describeDenial(
     case 'playbook_complete':
       return `The playbook is complete: '${tool}' comes too late.`
     case 'unexpected_tool':
+      if (due?.tools.has(tool) === true)
+        return `'${tool}' is not left to a model: only a step that calls it by its name makes it.`
       return due === null
         ? `No step expects '${tool}'.`
         : `Step '${due.id}' does not expect '${tool}'. Expected: ${expected(due)}.`

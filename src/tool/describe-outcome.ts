@@ -1,9 +1,11 @@
 import type { CompiledStep } from '../playbook/compile-playbook.ts'
 import { unknownCall } from '../run/decide-call.ts'
 import { expected } from '../run/describe-denial.ts'
+import { findOwner } from '../run/find-owner.ts'
 import { currentStep, isComplete, type RunState } from '../run/state.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { CallOutcome } from './run-call.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 
 /** What a model is shown of a call: its result, or what went wrong. */
 export type ShownOutput =
@@ -13,7 +15,12 @@ export type ShownOutput =
   | { readonly type: 'error-json'; readonly value: JsonObject }
 
 /** Tells a model what became of its call; a refusal is structured, and marked as not executed (G10). */
-export function describeOutcome(state: RunState, outcome: CallOutcome, maxBytes: number): ShownOutput {
+export function describeOutcome(
+  state: RunState,
+  outcome: CallOutcome,
+  maxBytes: number,
+  tools: Pick<ToolRegistry, 'get'> | null = null,
+): ShownOutput {
   switch (outcome.status) {
     case 'succeeded':
       return describeResult(outcome.result ?? null, maxBytes)
@@ -28,20 +35,26 @@ export function describeOutcome(state: RunState, outcome: CallOutcome, maxBytes:
         value: `Nobody knows whether the call took effect: ${cut(outcome.error, maxBytes)}. Do not repeat it; a person has to find out.`,
       }
     case 'held':
-      return describeRefusal(state, 'awaiting_approval', outcome.error)
+      return describeRefusal(state, 'awaiting_approval', outcome.error, tools)
     case 'denied':
-      return describeRefusal(state, outcome.enforcement?.code ?? 'denied', outcome.error)
+      return describeRefusal(state, outcome.enforcement?.code ?? 'denied', outcome.error, tools)
     case 'not_executed':
-      return describeRefusal(state, 'not_executed', outcome.error)
+      return describeRefusal(state, 'not_executed', outcome.error, tools)
   }
 }
 
 /** A refusal as a model reads it: the code, where it stands, and what it may do. */
-export function describeRefusal(state: RunState, code: string, message: string): ShownOutput {
+export function describeRefusal(
+  state: RunState,
+  code: string,
+  message: string,
+  tools: Pick<ToolRegistry, 'get'> | null = null,
+): ShownOutput {
   const current = currentStep(state)
   const step = current === null ? null : state.compiled.steps[current]!
   // What is refused because nobody knows how it ended is not what is to be done next.
-  const allowed = step === null ? [] : [...step.tools].filter((tool) => unknownCall(state, tool) === null)
+  const usable = step === null ? [] : usableTools(state, step, tools)
+  const allowed = usable.filter((tool) => unknownCall(state, tool) === null)
   return {
     type: 'error-json',
     value: {
@@ -50,16 +63,33 @@ export function describeRefusal(state: RunState, code: string, message: string):
       message,
       step: step?.id ?? null,
       allowed,
-      next: nextMove(state, step, allowed),
+      next: nextMove(state, step, usable, allowed),
     },
   }
 }
 
-function nextMove(state: RunState, step: CompiledStep | null, allowed: readonly string[]): string {
+/** The tools of a step that a model may call at all: a bullet of a program may name some that are kept from it. */
+export function usableTools(
+  state: RunState,
+  step: CompiledStep,
+  tools: Pick<ToolRegistry, 'get'> | null,
+): readonly string[] {
+  const all = [...step.tools]
+  if (state.program?.pending?.kind !== 'act') return all
+  return all.filter((tool) => typeof findOwner(state, tool, tools?.get(tool)?.risk ?? null) !== 'string')
+}
+
+function nextMove(
+  state: RunState,
+  step: CompiledStep | null,
+  usable: readonly string[],
+  allowed: readonly string[],
+): string {
   if (state.ended !== null) return 'The run has ended: nothing more can be done in it.'
   if (isComplete(state)) return 'Give your final answer.'
   if (step === null) return 'Nothing can be called now.'
-  if (allowed.length === step.tools.size) return `Work on step ${step.id}: ${expected(step)}.`
+  if (allowed.length === usable.length)
+    return `Work on step ${step.id}: ${usable.length === step.tools.size ? expected(step) : usable.join(', ') || 'no tool'}.`
   const waits = `Step ${step.id} waits for a person, who has to find out what became of an earlier call.`
   return allowed.length === 0 ? waits : `${waits} Until then: ${allowed.join(', ')}.`
 }

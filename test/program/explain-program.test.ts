@@ -133,6 +133,32 @@ describe('the readback', () => {
     expect(raw.playbooks[0]!.steps).toMatchObject([first, { mark: 'left to the model' }])
   })
 
+  it('lists only the tools that a model is offered, where it is known what they do', () => {
+    const act = (reach: 'named' | 'reads only'): DraftStep => ({
+      kind: 'act',
+      instruction: 'See to it',
+      targets: [],
+      reads: [],
+      tools: ['refund', 'add_note', 'lookup'],
+      reach,
+      maxCalls: 3,
+    })
+    const risks = new Map([
+      ['refund', 'irreversible'],
+      ['add_note', 'write'],
+      ['lookup', 'read'],
+    ] as const)
+    const main = program([procedure('Main', [act('reads only'), act('named')])])
+    expect(explainProgram(main, risks).playbooks[0]!.steps).toMatchObject([
+      { tools: ['lookup'], reach: 'named' },
+      { tools: ['add_note', 'lookup'], reach: 'named' },
+    ])
+    expect(explainProgram(main).playbooks[0]!.steps[0]).toMatchObject({
+      tools: ['refund', 'add_note', 'lookup'],
+      reach: 'reads only',
+    })
+  })
+
   it('tells a rule from advice', () => {
     const tool = (name: string) => ({ kind: 'tool', name }) as const
     const notes = [

@@ -6,11 +6,14 @@ import { explainTrigger } from './explain-trigger.ts'
 import { entriesOf } from './entries-of.ts'
 import type { ExplainedPlaybook, ExplainedStep, Explanation, ModelNeed } from './explanation.ts'
 import { flowOf } from './flow-of.ts'
-import { namesOf, type ProgramNames } from './phrase-call.ts'
+import { namesOf, type ProgramNames, type ToolRisks } from './phrase-call.ts'
 
-/** Says what a program does, who sees to it, and what it may cost, without running any of it. */
-export function explainProgram(program: Program): Explanation {
-  const names = namesOf(program)
+/**
+ * Says what a program does, who sees to it, and what it may cost, without running any of it. With the risks of the tools it says
+ * which of them a model is offered.
+ */
+export function explainProgram(program: Program, risks: ToolRisks = new Map()): Explanation {
+  const names = namesOf(program, risks)
   const entries = new Set(entriesOf(program).map(({ id }) => id))
   const playbooks = program.agents.flatMap((agent) =>
     agent.playbooks.map((procedure) => explainProcedure(procedure, agent, program, names, entries)),

@@ -1,6 +1,6 @@
 import type { Procedure, Step } from '../program.ts'
 import type { ExplainedStep } from './explanation.ts'
-import { markArm, markStep, touched } from './mark-step.ts'
+import { markArm, markStep, offered, touched } from './mark-step.ts'
 import { phraseCalls, type ProgramNames } from './phrase-call.ts'
 import { phraseList } from './phrase-name.ts'
 import { phraseArm, phraseStep } from './phrase-step.ts'
@@ -10,7 +10,8 @@ import { phraseArm, phraseStep } from './phrase-step.ts'
  * come first: they are made before the first bullet.
  */
 export function explainSteps(procedure: Procedure, names: ProgramNames): readonly ExplainedStep[] {
-  const body = procedure.mode === 'steps' ? explainList(procedure.steps, names) : [explainWhole(procedure)]
+  const body =
+    procedure.mode === 'steps' ? explainList(procedure.steps, names) : [explainWhole(procedure, names)]
   return procedure.description.calls.length === 0 ? body : [explainDescription(procedure, names), ...body]
 }
 
@@ -37,7 +38,7 @@ function explainList(steps: readonly Step[], names: ProgramNames): readonly Expl
         {
           ...headOf(step),
           sentence: phraseStep(step, names),
-          ...markStep(step),
+          ...markStep(step, names.risks),
           ...bodyOf(step, inside, names),
         },
       ]
@@ -65,7 +66,7 @@ function bodyOf({ line }: { readonly line: number }, inside: readonly Step[], na
 }
 
 /** A playbook whose body is no list of bullets. */
-function explainWhole(procedure: Procedure): ExplainedStep {
+function explainWhole(procedure: Procedure, { risks }: ProgramNames): ExplainedStep {
   const sentences = {
     steps: '',
     react: 'Work towards what the description says, turn by turn.',
@@ -82,8 +83,7 @@ function explainWhole(procedure: Procedure): ExplainedStep {
     chained: false,
     mark: byModel ? 'left to the model' : 'guaranteed',
     needsModel: byModel ? 'always' : 'never',
-    tools: procedure.mode === 'react' ? procedure.tools : [],
-    reach: 'named',
+    ...offered({ tools: procedure.mode === 'react' ? procedure.tools : [], reach: 'named' }, risks),
     runs: [],
     shape: byModel ? 'model' : 'do',
     inline: false,

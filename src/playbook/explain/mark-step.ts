@@ -1,12 +1,13 @@
 import { isPlainQuestion } from '../plain-question.ts'
 import type { Arm, Call, Computation, Condition, Step, Words } from '../program.ts'
+import type { ToolRisks } from './phrase-call.ts'
 import type { ExplainedStep, Mark, ModelNeed } from './explanation.ts'
 
 /** What can be said of a bullet by its kind. */
 export type StepMarks = Pick<ExplainedStep, 'mark' | 'needsModel' | 'tools' | 'reach' | 'runs' | 'shape'>
 
 /** Marks a bullet: who does it, whether that takes a model, what it touches. */
-export function markStep(step: Exclude<Step, { kind: 'if' }>): StepMarks {
+export function markStep(step: Exclude<Step, { kind: 'if' }>, risks: ToolRisks): StepMarks {
   switch (step.kind) {
     case 'set':
     case 'call':
@@ -39,7 +40,7 @@ export function markStep(step: Exclude<Step, { kind: 'if' }>): StepMarks {
     case 'wait':
       return step.for.kind === 'message' ? { ...guaranteed, mark: 'asks a person', shape: 'ask' } : guaranteed
     case 'act':
-      return { ...model, tools: step.tools, reach: step.reach }
+      return { ...model, ...offered(step, risks) }
   }
 }
 
@@ -62,6 +63,18 @@ export function needOfAsking({ words, until, targets }: Extract<Step, { kind: 'a
 /** Whether a yes to the words means one thing only. */
 function asksPlainly(words: Words): boolean {
   return words.kind === 'literal' && words.value.calls.length === 0 && isPlainQuestion(words.value.source)
+}
+
+/** The tools that a model is offered: none that cannot be undone, and only those that read where nothing is named. */
+export function offered(
+  { tools, reach }: Pick<StepMarks, 'tools' | 'reach'>,
+  risks: ToolRisks,
+): Pick<StepMarks, 'tools' | 'reach'> {
+  const kept = tools.filter((tool) => {
+    const risk = risks.get(tool)
+    return risk === undefined || risk === 'read' || (risk === 'write' && reach === 'named')
+  })
+  return { tools: kept, reach: kept.every((tool) => risks.has(tool)) ? 'named' : reach }
 }
 
 /** What calls touch: tools by name, playbooks by id. */

@@ -7,14 +7,20 @@ export interface ProgramNames {
   readonly procedures: ReadonlyMap<string, Procedure>
   /** The playbooks in which a person may speak. */
   readonly speaking: ReadonlySet<string>
+  /** What the tools can do; empty where nobody knows. */
+  readonly risks: ToolRisks
 }
 
+/** What tools can do, by name. */
+export type ToolRisks = ReadonlyMap<string, 'read' | 'write' | 'irreversible'>
+
 /** The playbooks of a program by id. */
-export function namesOf(program: Program): ProgramNames {
+export function namesOf(program: Program, risks: ToolRisks): ProgramNames {
   const all = program.agents.flatMap(({ playbooks }) => playbooks)
   return {
     procedures: new Map(all.map((procedure) => [procedure.id, procedure])),
     speaking: conversing(all),
+    risks,
   }
 }
 
