@@ -72,6 +72,48 @@ describe('the readback', () => {
     ])
   })
 
+  it('reads back what the parser writes for plain words in plain words', () => {
+    const decide = (source: string): DraftStep => ({
+      kind: 'if',
+      arms: [{ condition: holds(source), steps: [] }],
+    })
+    const add = '$sum + [$a] if str([$sum])[:2] == "[[" else $sum + $a'
+    const question: DraftStep = {
+      kind: 'ask',
+      words: { kind: 'written', instruction: 'Ask for $email until it is valid, up to 3 times', reads: [] },
+      targets: [variable('email')],
+      until: judged('it is valid'),
+      maxTurns: 3,
+    }
+    expect(
+      sentences([
+        decide('default($name, null) in [null, "", [], {}]'),
+        decide('default($name, null) not in [null, "", [], {}]'),
+        decide('has($name)'),
+        decide('not has($name)'),
+        { kind: 'set', target: variable('sum'), value: computed(add) },
+        question,
+      ]),
+    ).toEqual([
+      'If the name is empty:',
+      'If the name is not empty:',
+      'If the name is set:',
+      'If the name is not set:',
+      'Set the sum to the sum plus a, or with it as a further item where that is a list.',
+      'Ask for $email until it is valid, up to 3 times.',
+    ])
+  })
+
+  it.each([
+    ['false', 'refund is always refused'],
+    ['not ($total > 3)', 'refund is refused if the total is over 3'],
+    ['$total > 3', 'refund is refused unless the total is over 3'],
+  ])('reads a note that demands %s back', (source, rule) => {
+    const require = { kind: 'holds', condition: holds(source) } as const
+    const note = { text: 'x', line: 1, rule: { before: { kind: 'tool', name: 'refund' }, require } } as const
+    expect(explain(procedure('Main', [], { notes: [note] })).playbooks[0]!.notes[0]!.rule).toBe(rule)
+  })
+
   it('keeps an expression as written where there are no plain words for it, and one that is none', () => {
     const value = (source: string): DraftStep => ({ kind: 'return', value: computed(source) })
     expect(sentences([value('1 < $x < 3'), value('[x for x in $y if x]'), value('$$$ (')])).toEqual([

@@ -1,12 +1,20 @@
 import type { Note } from '../program.ts'
 import type { ExplainedNote } from './explanation.ts'
-import { phraseTarget, type ProgramNames } from './phrase-call.ts'
+import { phraseCalls, phraseTarget, type ProgramNames } from './phrase-call.ts'
+import { phraseDenied } from './phrase-expression.ts'
 import { phraseWhen } from './phrase-step.ts'
 
 /** Says whether a note is a rule that the gate keeps, and which, or advice. */
 export function explainNote({ text, line, rule }: Note, names: ProgramNames): ExplainedNote {
   if (rule === null) return { text, line, kind: 'advice', rule: null }
   const before = phraseTarget(rule.before, names)
+  const { require } = rule
+  const computed =
+    require.kind === 'holds' && require.condition.kind === 'computed' ? require.condition.value : null
+  if (computed?.source.trim() === 'false')
+    return { text, line, kind: 'enforced', rule: `${before} is always refused` }
+  const denied = computed === null ? null : phraseDenied(computed.source, phraseCalls(computed, names))
+  if (denied !== null) return { text, line, kind: 'enforced', rule: `${before} is refused if ${denied}` }
   const required =
     rule.require.kind === 'succeeded'
       ? `${phraseTarget(rule.require.call, names)} has succeeded`

@@ -35,19 +35,42 @@ export function phraseCondition(source: string, calls: readonly string[] = []): 
   return phraseTest(node, { source, calls })
 }
 
+/** What the condition denies, in words: `not $paid` denies "paid holds". Null for one that denies nothing. */
+export function phraseDenied(source: string, calls: readonly string[] = []): string | null {
+  const node = parseExpression(source)
+  if (node instanceof ExpressionError || node.kind !== 'not') return null
+  return phraseTest(node.operand, { source, calls })
+}
+
 function phraseTest(node: SyntaxNode, context: PhraseContext): string {
   switch (node.kind) {
     case 'and':
     case 'or':
       return node.operands.map((operand) => grouped(operand, context)).join(` ${node.kind} `)
-    case 'not':
+    case 'not': {
+      const set = askedToBeSet(node.operand)
+      if (set !== null) return `${phrase(set, context)} is not set`
       return isValue(node.operand)
         ? `${bare(node.operand, context)} does not hold`
         : `not (${phraseTest(node.operand, context)})`
-    default:
+    }
+    default: {
+      const set = askedToBeSet(node)
+      if (set !== null) return `${phrase(set, context)} is set`
       return isValue(node) ? `${bare(node, context)} holds` : phrase(node, context)
+    }
   }
 }
+
+/** What `has(x)` asks about; null for anything else. */
+function askedToBeSet(node: SyntaxNode): SyntaxNode | null {
+  if (node.kind !== 'call' || node.name !== 'has' || node.positional.length !== 1) return null
+  return node.positional[0]!
+}
+
+/** How the parser writes `is empty` and `Add … to …`: nobody should have to read that back. */
+const everythingEmpty = '[null, "", [], {}]'
+const asksForList = /^str\(\[.*\]\)\[:2\] == "\[\["$/s
 
 /** Whether a condition is a bare value, which holds if it is true or something. */
 function isValue(node: SyntaxNode): boolean {
@@ -77,6 +100,8 @@ function phrase(node: SyntaxNode, context: PhraseContext): string {
       const [only, ...more] = node.rest
       if (only === undefined || more.length > 0) return asWritten(node, context)
       const word = comparisons[only.operator]
+      if (word.endsWith('in') && asWritten(only.operand, context) === everythingEmpty)
+        return `${phrase(node.first, context)} is ${only.operator === 'in' ? '' : 'not '}empty`
       const empty = only.operand.kind === 'literal' && only.operand.value === ''
       const other = empty ? 'empty' : phrase(only.operand, context)
       return `${phrase(node.first, context)} ${word} ${other}`
@@ -94,12 +119,16 @@ function phrase(node: SyntaxNode, context: PhraseContext): string {
       const [only, ...more] = node.positional
       if (node.name === 'len' && only !== undefined && more.length === 0)
         return `the number of ${phrase(only, context).replace(/^the /, '')}`
+      const absorbs = node.name === 'default' && node.positional.length === 2 && only !== undefined
+      if (absorbs && more[0]!.kind === 'literal' && more[0].value === null) return phrase(only, context)
       return asWritten(node, context)
     }
     case 'choice': {
       const [branch, ...more] = node.branches
       if (branch === undefined || more.length > 0) return asWritten(node, context)
       const { test, value } = branch
+      if (asksForList.test(asWritten(test, context)))
+        return `${phrase(node.otherwise, context)}, or with it as a further item where that is a list`
       return `${phrase(value, context)} if ${phraseTest(test, context)}, else ${phrase(node.otherwise, context)}`
     }
     case 'and':

@@ -90,8 +90,11 @@ function phraseKeeping(value: Computation, target: Target | null, names: Program
 
 function phraseAsking(step: Extract<Step, { kind: 'ask' }>, names: ProgramNames): string {
   const wanted = phraseList(step.targets.map(({ name }) => phraseVariable(name)))
-  const until = step.until === null ? '' : `, until ${phraseWhen(step.until, names)}`
-  const turns = step.until === null ? '' : `, ${atMost(step.maxTurns)}`
+  // The author's own words may say it already.
+  const said = step.words?.kind === 'written' ? step.words.instruction : ''
+  const until =
+    step.until === null || /\buntil\b/i.test(said) ? '' : `, until ${phraseWhen(step.until, names)}`
+  const turns = step.until === null || /\bup to\b|\bat most\b/i.test(said) ? '' : `, ${atMost(step.maxTurns)}`
   return `${question(step.words, wanted, names)}${until}${turns}`
 }
 
