@@ -14,6 +14,7 @@ import {
   writeTarget,
   noteRead,
 } from './step-context.ts'
+import { quote } from './findings.ts'
 import { typeNamed } from './signature.ts'
 import { isAssignedBare, isKnown } from './scope.ts'
 
@@ -41,13 +42,65 @@ const stepForm = new RegExp(
   'iu',
 )
 
+const changeSigns = new RegExp(String.raw`^\$(${word})\s*(?:([-+*/%])=\s*(.+)|(\+\+|--))$`, 'u')
+const letForm = new RegExp(
+  String.raw`^(?:let|calculate|compute|define|determine|assign|then|now|next|and)[,:]?\s+(?=\$${word}\s*(?:[-+*/%]?=(?!=)|\bbe\b))`,
+  'iu',
+)
+const partForm = new RegExp(String.raw`^(?:set\s+)?\$(${word})\s*(?:\.|\[)[^=]*?(?:=(?!=)|\bto\b)`, 'iu')
+const severalForm = new RegExp(String.raw`^\$${word}(?:\s*,\s*\$?${word})+\s*=(?!=)`, 'u')
+const setWithout = new RegExp(String.raw`^set\s+(?:the\s+)?(\$${word})\s*(.*)$`, 'iu')
+const anySign = new RegExp(String.raw`^\$${word}\s*[-+*/%|&^?<>!:]*=`, 'u')
+
 const verbs: ReadonlySet<string> = new Set(
   'set initialize initialise reset add append push subtract increment increase decrement decrease'.split(' '),
 )
 
 /** Reads a bullet that sets a variable; null where it is no such form. */
 export function assignmentForm(bullet: Bullet, context: StepContext): StepBody | null {
+  const opening = bullet.text.includes('$') ? letForm.exec(bullet.text) : null
+  if (opening !== null) {
+    const rest = partOf(bullet, opening[0].length, bullet.id)
+    return assignmentForm(
+      { ...rest, text: rest.text.replace(/^(\$\S+\s+)be(?=\s)/iu, '$1 ='), children: bullet.children },
+      context,
+    )
+  }
+  return (
+    plainAssignment(bullet, context) ?? (bullet.text.includes('$') ? brokenAssignment(bullet, context) : null)
+  )
+}
+
+/** What looks like setting something and is no form of it: left to a model, nothing might be set. */
+function brokenAssignment(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
+  const set = setWithout.exec(text)
+  const [message, suggestion] = partForm.test(text)
+    ? ['a part of a value cannot be set by itself', 'set the whole variable']
+    : severalForm.test(text)
+      ? ['several variables cannot be set in one step', 'write a step for each']
+      : set !== null
+        ? [
+            `${quote(text)} does not say what ${set[1]!} is to be`,
+            `did you mean ${quote(`Set ${set[1]!} to ${set[2] === '' ? '…' : set[2]!}`)}?`,
+          ]
+        : anySign.test(text)
+          ? [`${quote(text)} sets nothing`, 'write `$x = …`']
+          : [null, null]
+  if (message === null) return null
+  reportAt(bullet, 0, text.length, context).error('invalid_expression', message, suggestion)
+  return { kind: 'set', target: { name: '_', scope: 'local', type: 'any' }, value: plain('null') }
+}
+
+function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
+  const changed = text.startsWith('$') ? changeSigns.exec(text) : null
+  if (changed !== null) {
+    const [, name = '', sign = changed[4]![0]!, words = '1'] = changed
+    if (!isKnown(context.scope, name, true)) reportUnset(name, true, bullet, 0, name.length + 1, context)
+    const body = change(name, true, words, (value) => `$${name} ${sign} ${value}`, bullet, context)
+    if (body !== null) return body
+  }
   const dollar = text.startsWith('$') ? dollarForm.exec(text) : null
   if (dollar !== null) return assign(dollar[1]!, true, dollar[2], dollar[3]!, bullet, context)
   const bare = text.includes(' is ') || text.includes('=') ? bareForm.exec(text) : null

@@ -64,7 +64,10 @@ const bareForms = [
 const isForm = new RegExp(String.raw`^(${name})\s+(?:is|=)\s+(.+)$`, 'u')
 const dollarForms = [
   new RegExp(String.raw`^\$(${name})(?:\s*:\s*\w+)?\s*(?:=|\bis\b|\bbecomes\b)(?!=)`, 'u'),
-  new RegExp(String.raw`^(?:set|initiali[sz]e|calculate|compute|determine)\s+(?:the\s+)?\$(${name})`, 'iu'),
+  new RegExp(
+    String.raw`^(?:set|let|initiali[sz]e|calculate|compute|determine)\s+(?:the\s+)?\$(${name})`,
+    'iu',
+  ),
   new RegExp(String.raw`^initiali[sz]e\s+.*\s(?:as|called|named)\s+\$(${name})`, 'iu'),
   new RegExp(String.raw`^for\s+(?:each|every)?\s*\$(${name})\s+(?:in|from)\s`, 'iu'),
   new RegExp(String.raw`\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s+\$(${name})`, 'iu'),
@@ -90,7 +93,7 @@ export function collectNames(draft: PlaybookDraft): { locals: Set<string>; state
 }
 
 const setters: ReadonlySet<string> = new Set(
-  'set initialize initialise for calculate compute determine'.split(' '),
+  'set let initialize initialise for calculate compute determine'.split(' '),
 )
 const keeper = /\b(?:store|save|keep|put)\b/i
 

@@ -56,6 +56,9 @@ const verbs: ReadonlySet<string> = new Set(
 /** Reads a bullet that says or asks something; null where it is no such form. */
 export function speechForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
+  // Words in quotes and nothing else are said as they are.
+  const bare = /^["“]([^"“”]+)["”]$/u.exec(text)
+  if (bare !== null) return { kind: 'say', words: literalWords(bare[1]!, 1, true, bullet, context) }
   if (!verbs.has(bullet.word)) return null
   if (/^say\s*\(/i.test(text)) return sayCall(bullet, context)
   if ((bullet.word === 'ask' || bullet.word === 'tell') && addressesAgent(text, context)) return null
