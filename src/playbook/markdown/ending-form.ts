@@ -48,11 +48,23 @@ export function endingForm(bullet: Bullet, context: StepContext): StepBody | nul
   const { text } = bullet
   if (!openers.has(bullet.word)) return null
   if (endForm.test(text)) return { kind: 'end' }
-  if (breakForm.test(text)) return { kind: 'break' }
-  if (continueForm.test(text)) return { kind: 'continue' }
+  if (breakForm.test(text)) return inLoop({ kind: 'break' }, bullet, context)
+  if (continueForm.test(text)) return inLoop({ kind: 'continue' }, bullet, context)
   if (/^(?:wait|pause|sleep)\b/i.test(text)) return waitForm(bullet, context)
   const back = returnForm.exec(text)
   return back === null ? null : returned(back[1]!.trim(), bullet, context)
+}
+
+/** What only a loop understands. */
+function inLoop(body: StepBody, bullet: Bullet, context: StepContext): StepBody {
+  if (context.inLoop !== true) {
+    reportAt(bullet, 0, bullet.text.length, context).error(
+      'stray_children',
+      `${quote(bullet.text)} stands in no loop`,
+      'indent it below the loop it belongs to; `Return` ends a playbook, `End program` everything',
+    )
+  }
+  return body
 }
 
 function waitForm(bullet: Bullet, context: StepContext): StepBody | null {

@@ -148,7 +148,7 @@ function inlineStep(bullet: Bullet, context: StepContext): Step {
 function readBullet(bullet: Bullet, context: StepContext): StepBody {
   const loop = bullet.text.length > longestForm ? null : loopHead(bullet, context)
   if (loop !== null) {
-    const steps = readSteps(itemsOf(bullet), `${bullet.id}.`, context)
+    const steps = readSteps(itemsOf(bullet), `${bullet.id}.`, { ...context, inLoop: true })
     if (steps.length === 0) {
       reportAt(bullet, 0, bullet.text.length, context).warn(
         'no_effect',

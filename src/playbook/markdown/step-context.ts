@@ -42,6 +42,8 @@ export interface StepContext {
   readonly toolTable: ReadonlyMap<string, ProgramTool>
   readonly maxTurns: number
   readonly maxCalls: number
+  /** Whether the bullets that are read stand in a loop. */
+  readonly inLoop?: boolean
   /** Texts that the program gives a variable somewhere: `$status is open` can then be compared. */
   readonly literalsOf: (name: string) => ReadonlySet<string>
   readonly resolutions: ReadonlyMap<string, string>
