@@ -33,12 +33,13 @@ const toolName = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/
 export function decideCall(state: RunState, request: CallRequest, facts: Facts): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)
   let verdict: Verdict
+  let held: Ticket | null = null
   try {
+    held = findHeld(state, request)
     verdict = judge(state, request, facts, at)
   } catch (error) {
     verdict = { code: 'gate_error', detail: error instanceof Error ? error.message : String(error) }
   }
-  const held = findHeld(state, request)
   // Policy has the last word (G14): it is asked about what would be let through, also where the playbook only observes.
   const passes = 'owner' in verdict || !(state.enforced || bindsObservers(verdict.code))
   if (passes && facts.policy?.verdict === 'deny') verdict = deny('policy', facts.policy.reason)
