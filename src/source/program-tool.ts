@@ -12,11 +12,14 @@ export interface KnownTool {
 
 /** What a Markdown playbook must know of a tool to call it: its parameters, in their order, and what it can do. */
 export function programTool({ name, input, risk }: KnownTool): ProgramTool {
-  const { properties, required } = (input ?? {}) as Exclude<JsonSchema, boolean>
+  const schema = (input ?? {}) as Exclude<JsonSchema, boolean>
+  const { properties, required } = schema
+  const open = properties === undefined && schema.additionalProperties !== false
   return {
     name,
     risk: risk ?? 'irreversible',
     parameters: isJsonObject(properties as never) ? Object.keys(properties as object) : [],
+    ...(open ? { open } : {}),
     ...(input == null ? {} : { required: Array.isArray(required) ? (required as string[]) : [] }),
   }
 }

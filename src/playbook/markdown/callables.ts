@@ -10,6 +10,8 @@ export interface ProgramTool {
   readonly risk: 'read' | 'write' | 'irreversible'
   /** The parameters a call must give; where this is absent nothing is checked before the call. */
   readonly required?: readonly string[]
+  /** Nothing says what it takes: any argument goes, by name. */
+  readonly open?: boolean
 }
 
 /** One thing that can be called. */
@@ -24,6 +26,8 @@ export interface Callable {
   /** Null where it is not known which parameters must be given. */
   readonly required: readonly string[] | null
   readonly risk: ProgramTool['risk'] | null
+  /** Whether it takes any argument by name, because nothing says which there are. */
+  readonly open?: boolean
 }
 
 /** A call with these arguments. A tool takes them by name, so those given by position get the names of its parameters, in their order. */

@@ -282,6 +282,10 @@ export function argumentMisfit(
 ): string | null {
   const { parameters, name, required } = callable
   const known = parameters.map((each) => each.name)
+  if (callable.open === true)
+    return positional === 0
+      ? null
+      : `nothing says what \`${name}\` takes, so its arguments must be given by name`
   if (positional > known.length) {
     return `\`${name}\` takes ${countOf(known.length)}, and ${positional} are given`
   }
@@ -301,7 +305,8 @@ function countOf(number: number): string {
   return number === 0 ? 'no arguments' : number === 1 ? 'one argument' : `${number} arguments`
 }
 
-function signatureOf({ name, parameters }: Callable): string {
+function signatureOf({ name, parameters, open }: Callable): string {
+  if (open === true) return `write such as \`${name}(amount=…)\``
   return `it is \`${name}(${parameters.map((each) => (each.default === undefined ? each.name : `${each.name}=${JSON.stringify(each.default)}`)).join(', ')})\``
 }
 

@@ -257,6 +257,7 @@ function toolCallable(tool: ProgramTool): Callable {
     public: true,
     parameters: tool.parameters.map((name) => ({ name, type: 'any' })),
     required: tool.required ?? null,
+    open: tool.open === true,
     risk: tool.risk,
   }
 }
