@@ -74,7 +74,7 @@ test.skipIf(!there)('a person at a terminal is the model, and sees what they nee
 
 test.skipIf(!there)('Ctrl-D leaves the run as it is, on a line of its own', async () => {
   const { code, seen } = await type('run refund-desk.yaml --mode execute --model me', ['\u0004'])
-  expect(code).toBe(1)
+  expect(code).toBe(3)
   expect(seen).toMatch(
     /\n> \npaused · 0 done, 0 stopped · run r_\S+\nWhy: the input ended before the run did\n/,
   )
