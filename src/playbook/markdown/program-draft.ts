@@ -215,6 +215,10 @@ class Drafter {
     const { heading } = playbook
     const signature = parseSignature(heading.text)
     for (const problem of signature.problems) this.#findings.error('invalid_name', { text: heading }, problem)
+    if (signature.name.length > longestName) {
+      const message = `the name has ${signature.name.length} characters, and ${longestName} is the most`
+      this.#findings.error('invalid_name', { text: heading }, message, 'say the rest in the description')
+    }
     const read = readMetadata(playbook.preamble, 'playbook', this.#findings)
     const mode = read.metadata['execution_mode']
     const bare = playbook.preamble.filter((block) => block.kind === 'item')
@@ -282,6 +286,9 @@ class Drafter {
     })
   }
 }
+
+/** The ids of steps begin with the name, perhaps with that of the agent before it, and have 128 characters at most. */
+const longestName = 100
 
 function nearestSection(title: string): string | null {
   return nearestName(title.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])

@@ -32,6 +32,7 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
   items.forEach((item, index) => {
     const bullet = bulletOf(item, `${prefix}${index + 1}`)
     if (bullet.text === '') return
+    if (bullet.id.length > longestId) return tooDeep(bullet, context)
     if (ended) {
       reportAt(bullet, 0, bullet.text.length, context).warn(
         'unreachable_step',
@@ -82,6 +83,17 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
       step.kind === 'continue'
   })
   return steps
+}
+
+/** The name of a step has 128 characters at most, and a branch on one line adds some to that of its bullet. */
+const longestId = 122
+
+function tooDeep(bullet: Bullet, context: StepContext): void {
+  reportAt(bullet, 0, bullet.text.length, context).error(
+    'too_deep',
+    `the place of the step, ${quote(bullet.id)}, has ${bullet.id.length} characters, and ${longestId} is the most`,
+    'nest fewer bullets, move some into a playbook of their own, or give the playbook a shorter name',
+  )
 }
 
 function warnOtherwise(bullet: Bullet, first: Arm, context: StepContext): void {
