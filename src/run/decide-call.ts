@@ -60,8 +60,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
   }
   if (blocked) {
     // A call that was approved and may not be made after all gives its place back; one that still waits keeps it.
-    const over = held !== null && verdict.code !== 'awaiting_approval'
-    if (!over) return [denied]
+    if (held === null || verdict.code === 'awaiting_approval') return [denied]
     return [
       denied,
       { type: 'tool.settled', at, callId: held.callId, outcome: 'not_executed', error: denied.message },
