@@ -120,11 +120,17 @@ class OutlineReader {
 
   #frontMatter(from: number): MarkdownLine[] | null {
     if (this.#lines[from]?.text.trimEnd() !== '---') return null
+    let keys = false
     for (let at = from + 1; at < this.#lines.length; at++) {
       const text = this.#lines[at]!.text.trimEnd()
       if (text === '---' || text === '...') return this.#lines.slice(from + 1, at)
-      // A break at the top of a document is followed by Markdown, not by keys.
-      if (/^#{1,6} |^[-*] /.test(text)) return null
+      if (/^[A-Za-z_][\w-]*:(?:\s|$)/.test(text)) keys = true
+      // A break at the top of a document is followed by Markdown, not by keys; below a key a list may stand.
+      if (/^#{1,6} /.test(text) || (!keys && /^[-*] /.test(text))) break
+    }
+    if (keys) {
+      const message = 'the front matter is never closed, so none of it counts'
+      this.#problem('unclosed_block', this.#lines[from]!, message, 'end it with `---`')
     }
     return null
   }

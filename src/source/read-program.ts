@@ -48,7 +48,7 @@ export function readProgram(path: string, options: ReadProgramOptions = {}): Rea
   const calls: Record<string, string> = {}
   for (const entry of lock.entries) {
     const step = open.get(entry.hash)
-    if (step === undefined) problems.push(stale(path, entry))
+    if (step === undefined) problems.push(stale(path, entry, plain.unresolved))
     else if (entry.call !== null) {
       const { problem } = checkLockedCall(step, entry.call, source.text, read)
       if (problem === null) calls[entry.hash] = entry.call
@@ -65,8 +65,11 @@ export function readProgram(path: string, options: ReadProgramOptions = {}): Rea
   }
 }
 
-function stale(path: string, { text }: LockEntry): Diagnostic {
-  const message = `no bullet says ${JSON.stringify(text.slice(0, 80))} any more, so what is settled about it is ignored`
+function stale(path: string, { text, step }: LockEntry, unresolved: ParsedProgram['unresolved']): Diagnostic {
+  const said = JSON.stringify(text.slice(0, 80))
+  const message = unresolved.some((each) => each.text === text)
+    ? `the hash of ${said} (${step}) is not that of the bullet, so what is settled about it is ignored`
+    : `no bullet says ${said} any more, so what is settled about it is ignored`
   const suggestion = `npx lockstep lock ${path}`
   return diagnosticWithoutPlace(
     { code: 'stale_resolution', severity: 'warning', message, suggestion },

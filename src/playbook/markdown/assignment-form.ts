@@ -236,7 +236,8 @@ function assign(
   return naturalValue(part, { name, sigil, type }, context)
 }
 
-function checkType(
+/** Reports a value that is written out and is not of the type that it must have. */
+export function checkType(
   read: ReturnType<typeof tryExpression>,
   type: ValueType,
   bullet: Bullet,

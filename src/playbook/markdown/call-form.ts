@@ -115,6 +115,14 @@ export function callInWords(
   const values = argumentsByName(callable, results, context)
   if (values === null) return null
   for (const name of Object.keys(values)) noteRead(name, bullet, context)
+  if (callable.risk === 'irreversible' && !callVerb.test(bullet.text)) {
+    const written = Object.entries(values).map(([name, value]) => `${name}=${value}`)
+    reportAt(bullet, 0, bullet.text.length, context).warn(
+      'irregular_form',
+      `these words call \`${callable.name}\`, which cannot be undone`,
+      `write \`${callable.name}(${written.join(', ')})\`, so that everyone sees it`,
+    )
+  }
   const result =
     receiver ?? (results[0] === undefined ? null : { name: results[0], sigil: true, type: 'any' as const })
   const target = result === null ? null : writeTarget(result.name, result.sigil, bullet, context, result.type)

@@ -1,6 +1,7 @@
 /** `Return …`, `End program`, `break`, `continue`, `Wait …`. */
 import type { Computation, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
+import { checkType } from './assignment-form.ts'
 import { quote } from './findings.ts'
 import { type StepContext, acceptExpression, readsOf, reportAt, tryExpression } from './step-context.ts'
 
@@ -98,6 +99,7 @@ function returned(words: string, bullet: Bullet, context: StepContext): StepBody
   // `15%` is no expression, and what is meant is plain.
   if (/^\d+(?:\.\d+)?%$/.test(plain)) return { kind: 'return', value: text(plain) }
   const read = tryExpression(words, context)
+  checkType(read, context.returns ?? 'any', bullet, from, context)
   if (read.kind === 'value' || read.kind === 'broken')
     return { kind: 'return', value: acceptExpression(read, bullet, from, context) }
   if (isWord(plain)) return { kind: 'return', value: text(plain) }

@@ -20,7 +20,10 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
     )
   }
   // Steps first: a variable that a step brings into being is known to the description, the triggers and the notes.
-  const steps = draft.steps === null ? [] : readSteps(draft.steps, `${id}/`, context)
+  const steps =
+    draft.steps === null
+      ? []
+      : readSteps(draft.steps, `${id}/`, { ...context, returns: draft.signature.returns })
   return {
     id,
     name: draft.signature.name,

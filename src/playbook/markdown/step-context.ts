@@ -44,6 +44,8 @@ export interface StepContext {
   readonly maxCalls: number
   /** Whether the bullets that are read stand in a loop. */
   readonly inLoop?: boolean
+  /** What the playbook says it returns. */
+  readonly returns?: ValueType | null
   /** Texts that the program gives a variable somewhere: `$status is open` can then be compared. */
   readonly literalsOf: (name: string) => ReadonlySet<string>
   readonly resolutions: ReadonlyMap<string, string>
