@@ -3,6 +3,7 @@ import type { Trigger } from '../program.ts'
 import { type Bullet, firstWord } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
 import { secondsIn } from './ending-form.ts'
+import { quote } from './findings.ts'
 import { type StepContext, mentioned, reportAt } from './step-context.ts'
 
 const beginForm =
@@ -89,8 +90,24 @@ function stateTrigger(
   context: StepContext,
 ): Trigger | null {
   const found = stateForm.exec(bullet.text)
-  if (found === null || !found[1]!.includes('$') || !isComputable(found[1]!, context)) return null
+  if (found === null || !found[1]!.includes('$')) return null
+  if (!isComputable(found[1]!, context)) {
+    refuseMixture(found[1]!, bullet, context)
+    return null
+  }
   const condition = readCondition(found[1]!, bullet.text.indexOf(found[1]!), bullet, context)
   if (condition.kind !== 'computed') return null
   return { ...base, kind: 'state', value: condition.value, reads: mentioned(found[1]!, context.scope) }
+}
+
+/** `When $n > 3 and the user is angry` would be all a model's to judge, whenever a person has spoken. */
+function refuseMixture(words: string, bullet: Bullet, context: StepContext): void {
+  const trial = { ...context, uses: [] }
+  const condition = context.findings.quietly(() => readCondition(words, 0, bullet, trial))
+  if (condition.kind !== 'judged' || condition.known === undefined) return
+  reportAt(bullet, 0, bullet.text.length, context).error(
+    'not_available',
+    `${quote(bullet.text)} mixes values with words, which is not available in a trigger`,
+    'let the trigger say one of them, and begin the playbook with an `If` for the other',
+  )
 }
