@@ -16,10 +16,10 @@ export function lostCall(bullet: Bullet, context: StepContext): boolean {
   return true
 }
 
-/** A call among words, outside quotes and placeholders; null where there is none. */
+/** A call among words, outside quotes; null where there is none. Placeholders in words that a model writes are not filled in. */
 export function callAmong(text: string, context: StepContext): { name: string; start: number } | null {
   if (!text.includes('(')) return null
-  const bare = text.replace(/"[^"]*"|“[^”]*”|\{[^{}]*\}/g, (part) => ` ${'_'.repeat(part.length - 2)} `)
+  const bare = text.replace(/"[^"]*"|“[^”]*”/g, (part) => ` ${'_'.repeat(part.length - 2)} `)
   for (const { 1: name, index } of bare.matchAll(callSyntax)) {
     if (context.callables.findWords(wordsOf(name!), context.agent).kind !== 'none')
       return { name: name!, start: index }
