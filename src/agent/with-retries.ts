@@ -48,7 +48,8 @@ export function isPassing(error: unknown): boolean {
 function wishOf(error: unknown, delay: number): number | null {
   const headers = headersOf(error) ?? headersOf((error as { cause?: unknown } | null)?.cause) ?? {}
   const [ms, after] = [headers['retry-after-ms'], headers['retry-after']]
-  const wish = readNumber(ms) ?? seconds(after) ?? Date.parse(String(after)) - Date.now()
+  // A time that has passed is as good as now.
+  const wish = readNumber(ms) ?? seconds(after) ?? Math.max(0, Date.parse(String(after)) - Date.now())
   return wish >= 0 && (wish < longestWishMs || wish < delay) ? wish : null
 }
 

@@ -27,6 +27,7 @@ export function markBare(client: Client): void {
     if (method === 'notifications/cancelled') calls.delete(params?.requestId ?? '')
     await send(message, options)
   }
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport of the SDK has this and nothing else
   transport.onmessage = (message, extra) => {
     const { id, method, result } = message as Message
     const answers = method === undefined && id !== undefined && calls.delete(id)
@@ -36,6 +37,7 @@ export function markBare(client: Client): void {
 
 /** Says whether the answer to a call was none. */
 export function isBare(answer: CallToolResult): boolean {
+  // oxlint-disable-next-line no-underscore-dangle -- the protocol's name for it
   return answer._meta?.[bare] === true
 }
 
