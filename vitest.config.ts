@@ -11,5 +11,7 @@ export default defineConfig({
     setupFiles: ['./test/steady-seed.ts'],
     env: { NODE_COMPILE_CACHE: compileCache },
     testTimeout: 30_000,
+    // Most of the time goes into processes that are waited for, so no core is kept free.
+    maxWorkers: '100%',
   },
 })
