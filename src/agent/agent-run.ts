@@ -25,7 +25,7 @@ import { legalTools, offeredTools } from './offered-tools.ts'
 import { promptMessage, type RecordedMessage } from './recorded-message.ts'
 import { ToldTools } from './told-tools.ts'
 import { isEmpty, openTurn, toolMessage, type OpenTurn, type RecordedRun } from './read-record.ts'
-import { writeFact, type RunSetup } from './run-setup.ts'
+import { writeFact, writePrompt, type RunSetup } from './run-setup.ts'
 
 /** After how many answers of nothing at all the run is given up. */
 const maxEmptyAnswers = 3
@@ -93,10 +93,7 @@ export class AgentRun {
 
   /** Gives the model its task. */
   async prompt(text: string): Promise<void> {
-    const above = this.#setup.ancestors.at(-1)
-    const parent =
-      above === undefined ? {} : { parent: { run: above.setup.record.run, callId: above.callId } }
-    await writeFact(this.#setup, { type: 'agent.prompted', at: Date.now(), text, ...parent })
+    await writePrompt(this.#setup, text)
     this.#say({ role: 'user', content: text })
   }
 

@@ -21,7 +21,7 @@ import { Interruption } from './interruption.ts'
 import { makeCall } from './make-call.ts'
 import { askQuestions } from './question/ask-questions.ts'
 import type { RecordedRun } from './read-record.ts'
-import { writeFact, type RunSetup } from './run-setup.ts'
+import { writeFact, writePrompt, type RunSetup } from './run-setup.ts'
 import { addUsage, noUsage } from './token-usage.ts'
 import type { Person } from './person.ts'
 
@@ -52,10 +52,7 @@ export class ProgramRun {
 
   /** Notes the beginning; a text that is not empty is the first thing the person says. */
   async prompt(text: string): Promise<void> {
-    const above = this.#setup.ancestors.at(-1)
-    const parent =
-      above === undefined ? {} : { parent: { run: above.setup.record.run, callId: above.callId } }
-    await writeFact(this.#setup, { type: 'agent.prompted', at: Date.now(), text, ...parent })
+    await writePrompt(this.#setup, text)
     if (text !== '') this.#hearing = Promise.resolve(text)
   }
 

@@ -34,6 +34,13 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
   }
 }
 
+/** A note or a trigger as a bullet: a line of its own that leads to no step. */
+export function lineOf(place: MarkdownText, id: string): Bullet {
+  const text = place.text.replaceAll('\n', ' ').trim()
+  const line = place.pieces[0]!.line.number
+  return { id, line, text, word: firstWord(text), at: 0, place, children: [] }
+}
+
 /** The first word of a text in small letters; empty where it begins with something else. */
 export function firstWord(text: string): string {
   let end = 0

@@ -1,6 +1,6 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Call, Computation, Condition, Note, NoteRule } from '../program.ts'
-import { type Bullet, firstWord, longestForm } from './bullet.ts'
+import { type Bullet, lineOf, longestForm } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
 import { type StepContext, reportAt } from './step-context.ts'
@@ -27,17 +27,8 @@ const callVerb = /^(?:call|run|use|execute)\s+(.+)$/is
  * of several, is several rules.
  */
 export function readNotes(place: MarkdownText, context: StepContext): Note[] {
-  const text = place.text.replaceAll('\n', ' ').trim()
-  const line = place.pieces[0]!.line.number
-  const bullet: Bullet = {
-    id: context.playbook,
-    line,
-    text,
-    word: firstWord(text),
-    at: 0,
-    place,
-    children: [],
-  }
+  const bullet = lineOf(place, context.playbook)
+  const { text, line } = bullet
   const found = context.findings.diagnostics.length
   const rules = text.length > longestForm ? [] : rulesOf(bullet, context)
   if (rules.length > 0) return rules.map((rule) => ({ text: place.text, line, rule }))

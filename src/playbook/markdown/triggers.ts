@@ -1,6 +1,6 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Trigger } from '../program.ts'
-import { type Bullet, firstWord } from './bullet.ts'
+import { type Bullet, lineOf } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
 import { secondsIn } from './ending-form.ts'
 import { quote } from './findings.ts'
@@ -18,17 +18,8 @@ const stateForm = /^(?:when|whenever|once|as\s+soon\s+as|if)\s+(.+?)[.!]?$/is
 
 /** Reads when a playbook begins by itself. What is no other kind is asked of a model when a person has spoken. */
 export function readTrigger(place: MarkdownText, context: StepContext): Trigger {
-  const text = place.text.replaceAll('\n', ' ').trim()
-  const line = place.pieces[0]!.line.number
-  const bullet: Bullet = {
-    id: context.playbook,
-    line,
-    text,
-    word: firstWord(text),
-    at: 0,
-    place,
-    children: [],
-  }
+  const bullet = lineOf(place, context.playbook)
+  const { text, line } = bullet
   const plain = plainTrigger(text, line)
   if (plain !== null) return plain
   const base = { text, line }
