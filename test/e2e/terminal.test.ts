@@ -22,7 +22,8 @@ function terminalCommand(command: string): [string, string[]] | null {
 
 /** Types each line when the prompt stands there; what a person saw comes back, without colours and returns. */
 async function type(args: string, lines: readonly string[]): Promise<{ code: number | null; seen: string }> {
-  const [program, rest] = terminalCommand(`${process.execPath} ${binary} ${args}`)!
+  // Without exec a shell stands in between, which Ctrl-C ends with a code of its own while the line discipline still makes it a signal.
+  const [program, rest] = terminalCommand(`exec ${process.execPath} ${binary} ${args}`)!
   const env = { ...process.env, LOCKSTEP_HOME: home, TERM: 'xterm' }
   const child = spawn(program, rest, { cwd: examples, env, stdio: 'pipe' })
   const waiting = [...lines]
