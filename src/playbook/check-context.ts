@@ -34,7 +34,12 @@ export function closedTools({ draft, alone }: CheckContext): ReadonlySet<string>
   const open = draft.allow_extra_tools || draft.broken('allow_extra_tools') || draft.broken('steps') || alone
   if (open || draft.steps.some((step) => step.broken('expected_tools') || step.expected_tools.includes('*')))
     return null
-  return new Set(draft.steps.flatMap((step) => step.expected_tools))
+  return new Set(draft.steps.flatMap((step) => [...step.expected_tools, ...callTools(step)]))
+}
+
+/** The tools that the runtime calls in a step. */
+export function callTools({ tool, verify, compensate }: StepDraft): readonly string[] {
+  return [tool, verify?.tool, compensate?.tool].filter((name) => typeof name === 'string')
 }
 
 /** Suggests the known name that was probably meant; says nothing when none is near. */

@@ -10,7 +10,7 @@ import { type Spelling, type Wording, clip } from './wording.ts'
 /** Keys that belong to what is not built yet: refused, never accepted and ignored. */
 const laterKeys: { readonly step: ReadonlySet<string>; readonly playbook: ReadonlySet<string> } = {
   step: new Set(
-    'tool input call playbook set if else loop foreach while until parallel say ask wait return end steps compensate requires_approval approval approvers verify retry secrets outputs on_failure'.split(
+    'call playbook set if else loop while until parallel say ask wait return end steps approval approvers secrets outputs type'.split(
       ' ',
     ),
   ),

@@ -7,7 +7,8 @@ import { type Problem, reportInto } from '../document/problem.ts'
 import { readValue } from '../document/read-value.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
 import type { Json } from '../shared/json.ts'
-import { checkConditions } from './check-conditions.ts'
+import { checkCalls } from './check-calls.ts'
+import { checkConditions, knownNames } from './check-conditions.ts'
 import { type CheckContext, createSuggester } from './check-context.ts'
 import { checkDispatchers } from './check-dispatchers.ts'
 import { checkInputs } from './check-inputs.ts'
@@ -19,6 +20,7 @@ import { checkSteps } from './check-steps.ts'
 import { checkTools } from './check-tools.ts'
 import { draftPlaybook } from './playbook-draft.ts'
 import { type CheckedPlaybookFile, type CheckedStepFile, playbookSchema } from './playbook-schema.ts'
+import { spellRunbook } from './spell-runbook.ts'
 import { type Spelling, Wording } from './wording.ts'
 import { writeOutPlaybook, writeOutStep } from './write-out.ts'
 
@@ -37,7 +39,6 @@ const checks: readonly ((context: CheckContext) => void)[] = [
   checkTools,
   checkDispatchers,
   checkSchemas,
-  checkConditions,
 ]
 
 /** Judges a playbook; the file is null when there are errors. Never throws. */
@@ -48,8 +49,9 @@ export function checkPlaybook(
   const { spelling = 'file', alone = false, tools, dispatchers = [] } = options
   const problems: Problem[] = []
   const report = reportInto(problems)
-  const wording = new Wording(value, spelling)
-  const known = checkKeys(value, playbookSchema, { spelling, report, wording })
+  const spelt = spellRunbook(value)
+  const wording = new Wording(spelt.value, spelling)
+  const known = checkKeys(spelt.value, playbookSchema, { spelling, report, wording })
   const draft = draftPlaybook(known, checkShape(known, playbookSchema, { report, wording }))
   if (draft !== null) {
     const context: CheckContext = {
@@ -62,11 +64,14 @@ export function checkPlaybook(
       didYouMean: createSuggester(),
     }
     for (const check of checks) check(context)
+    const names = knownNames(context)
+    checkConditions(context, names)
+    checkCalls(context, names)
   }
   const failed = problems.some((problem) => problem.severity === 'error')
   return {
     file: failed ? null : draft,
-    problems: problems.map((problem) => ({ ...problem, path: wording.path(problem.path) })),
+    problems: problems.map((problem) => ({ ...problem, path: spelt.placeOf(wording.path(problem.path)) })),
   }
 }
 

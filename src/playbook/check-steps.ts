@@ -6,7 +6,7 @@ export function checkSteps(context: CheckContext): void {
   checkIds(context)
   const named = new Set(context.draft.steps.flatMap((step) => step.expected_tools))
   for (const step of context.draft.steps) {
-    if (step.broken('expected_tools')) continue
+    if (step.broken('expected_tools') || step.tool !== null) continue
     checkToolList(step, context)
     checkArguments(step, named, context)
     checkCompletion(step, context)

@@ -1,5 +1,7 @@
+import type { DocumentPath } from '../document/diagnostic.ts'
 import { type CheckContext, closedTools, stepPath } from './check-context.ts'
 import { matchesName } from './match-name.ts'
+import type { StepDraft } from './playbook-draft.ts'
 
 const mostComparisons = 1_000_000
 
@@ -13,6 +15,11 @@ export function checkTools(context: CheckContext): void {
         const message = `${wording.step(step.index)} expects the tool \`${tool}\`, which does not exist`
         report('unknown_tool', stepPath(step, 'expected_tools', index), message, didYouMean(tool, tools))
       })
+      for (const [path, tool] of callPlaces(step)) {
+        if (tool === undefined || tools.has(tool)) continue
+        const message = `${wording.step(step.index)} calls the tool \`${tool}\`, which does not exist`
+        report('unknown_tool', stepPath(step, ...path), message, didYouMean(tool, tools))
+      }
     }
   }
   if (alone) return
@@ -50,4 +57,13 @@ export function checkTools(context: CheckContext): void {
       },
     )
   }
+}
+
+/** Where a step names the tools that the runtime calls. */
+function callPlaces({ tool, verify, compensate }: StepDraft): readonly [DocumentPath, string | undefined][] {
+  return [
+    [['tool'], tool ?? undefined],
+    [['verify', 'tool'], verify?.tool],
+    [['compensate', 'tool'], compensate?.tool],
+  ]
 }

@@ -4,6 +4,8 @@ import { digest } from '../shared/digest.ts'
 import { compileJsonSchema, type CompiledJsonSchema } from '../shared/json-schema.ts'
 import { invariant } from '../shared/lockstep-error.ts'
 import { pastFunctions, scopes, type ConditionKind, type Past } from './condition-scope.ts'
+import { compileCall, type CompiledCall } from './compile-call.ts'
+import { callScopes } from './compile-input.ts'
 import { compileProgram, type CompiledProgram } from './compile-program.ts'
 import { matchesName } from './match-name.ts'
 import { pastShape } from './past-query.ts'
@@ -37,6 +39,8 @@ export interface CompiledStep {
   readonly index: number
   readonly id: string
   readonly source: PlaybookStep
+  /** The call that the runtime makes; null where a model works on the step. Its tool is the only one in `tools`. */
+  readonly call: CompiledCall | null
   readonly tools: ReadonlySet<string>
   readonly admitsExtras: boolean
   readonly required: boolean
@@ -102,10 +106,10 @@ export function compilePlaybook(playbook: Playbook): CompiledPlaybook {
 
 function compile(playbook: Playbook): CompiledPlaybook {
   const pastByTool = new Map<string, Map<string, PastIndex>>()
-  const condition = (source: string, kind: ConditionKind): Condition => {
+  const condition = (source: string, kind: ConditionKind | 'expect'): Condition => {
     const { expression, errors } = compileExpression<Past>(source, {
       profile: 'condition',
-      names: scopes[kind],
+      names: kind === 'expect' ? callScopes.expect : scopes[kind],
       functions: pastFunctions,
     })
     invariant(expression !== null, `unchecked condition: ${errors[0]?.message}`)
@@ -150,7 +154,9 @@ function compile(playbook: Playbook): CompiledPlaybook {
   })
 
   const steps = playbook.steps.map((step, index): CompiledStep => {
-    const tools = new Set(step.expectedTools.filter((tool) => tool !== '*'))
+    const tools = new Set(
+      step.tool === null ? step.expectedTools.filter((tool) => tool !== '*') : [step.tool],
+    )
     const admitsExtras = step.expectedTools.includes('*')
     const completion = completionOf(step, tools, admitsExtras, condition)
     const validation =
@@ -159,6 +165,7 @@ function compile(playbook: Playbook): CompiledPlaybook {
       index,
       id: step.id,
       source: step,
+      call: compileCall(step, (source) => condition(source, 'expect')),
       tools,
       admitsExtras,
       required: step.required,

@@ -87,12 +87,85 @@ const argumentsSchema = z.strictObject(
   { error: 'must be a mapping (a dictionary) with schema, require or message' },
 )
 
+const seconds = (least: number) =>
+  z
+    .number({ error: `must be a number of seconds, ${least} or more` })
+    .min(least, { error: `must be a number of seconds, ${least} or more` })
+    .max(86_400, { error: 'must be at most 86400 seconds, which is a day' })
+
+const retrySchema = z.strictObject(
+  {
+    attempts: limit(1)
+      .max(100, { error: 'must be at most 100' })
+      .default(1)
+      .describe('How often the call is tried at most; 1 for never again.'),
+    delay_seconds: seconds(0).default(1).describe('How long to wait before the second attempt.'),
+    backoff: z
+      .number({ error: 'must be a number, 1 or more' })
+      .min(1, { error: 'must be a number, 1 or more' })
+      .max(10, { error: 'must be at most 10' })
+      .default(2)
+      .describe('By how much each wait is longer than the one before.'),
+    max_delay_seconds: seconds(0).default(300).describe('The longest wait.'),
+  },
+  { error: 'must be a mapping (a dictionary) with attempts, delay_seconds, backoff or max_delay_seconds' },
+)
+const noRetry = { attempts: 1, delay_seconds: 1, backoff: 2, max_delay_seconds: 300 }
+
+const input = object.meta({ type: 'object' }).default({})
+
+const verifySchema = z.strictObject(
+  {
+    tool: name.describe('A tool that only reads.'),
+    input: input.describe('Its arguments; `{output}` is what the call of the step gave.'),
+    expect: condition.describe('What must hold of its `result`.'),
+    retry: retrySchema.default(noRetry).describe('How often it is looked again, and when.'),
+  },
+  { error: 'must be a mapping (a dictionary) with tool, input and expect' },
+)
+
+const compensateSchema = z.strictObject(
+  {
+    tool: name.describe('The tool that undoes the call of the step.'),
+    input: input.describe('Its arguments; `{output}` is what the call of the step gave.'),
+  },
+  { error: 'must be a mapping (a dictionary) with tool and input' },
+)
+
 /** The schema of one step of a playbook file. */
 export const stepSchema = z
   .strictObject(
     {
       id: name.describe('The name of the step, unique in the playbook.'),
       description: text.describe('What is to be achieved; the agent reads it as the goal of the step.'),
+      tool: name.nullable().default(null).describe('The tool that is called in this step, without a model.'),
+      input: input.describe(
+        'The arguments of the call. Texts are templates over `inputs`, `steps`, and with `foreach` `item` and `index`.',
+      ),
+      requires_approval: flag.default(false).describe('Whether people have to approve the call.'),
+      required_roles: texts
+        .default([])
+        .describe('The roles of which one who approves must have one; says that approval is needed.'),
+      compensate: compensateSchema
+        .nullable()
+        .default(null)
+        .describe('The call that undoes the one of the step, if a later step fails.'),
+      retry: retrySchema
+        .default(noRetry)
+        .describe('How often the call is tried when it fails without having had an effect.'),
+      verify: verifySchema
+        .nullable()
+        .default(null)
+        .describe('What is looked at after the call, and must hold before the step counts.'),
+      foreach: text
+        .min(1, { error: 'must not be empty' })
+        .nullable()
+        .default(null)
+        .describe('A placeholder whose value is a list: the call is made once for each item.'),
+      concurrency: limit(1)
+        .max(100, { error: 'must be at most 100' })
+        .default(1)
+        .describe('How many items of `foreach` are worked on side by side.'),
       expected_tools: z
         .array(toolOrStar, { error: 'must be a list of strings' })
         .default([])
@@ -156,6 +229,11 @@ export const stepSchema = z
     { error: 'must be a mapping (a dictionary)' },
   )
   .describe('One step of the procedure.')
+
+const { id: _id, description: _description, ...defaults } = stepSchema.parse({ id: 'x', description: '' })
+
+/** What a step has where its author says nothing. */
+export const stepDefaults = defaults as never as { readonly [key: string]: Json }
 
 const inputTypes = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'any'] as const
 const mustBeType = 'must be string, number, integer, boolean, array, object or any'
@@ -242,6 +320,17 @@ export const playbookSchema = z
         .enum(['outline', 'step'], { error: 'must be outline or step' })
         .default('outline')
         .describe('How much the agent is told: the outline of all steps, or the current step only.'),
+      on_failure: z
+        .enum(['compensate', 'stop'], { error: 'must be compensate or stop' })
+        .nullable()
+        .default(null)
+        .describe(
+          'Whether what was done is undone when a required step fails; compensate where a step says how to.',
+        ),
+      on_cancel: z
+        .enum(['compensate', 'stop'], { error: 'must be compensate or stop' })
+        .default('stop')
+        .describe('Whether what was done is undone when the run is cancelled.'),
     },
     { error: 'must be a mapping (a dictionary) with `id`, `name` and `steps`' },
   )

@@ -6,7 +6,7 @@ import { checkStepDefinition } from './check-playbook.ts'
 import { type CompleteWhen, completeWhenToFile, resolveCompleteWhen } from './complete-when.ts'
 import { equalJson, freeze, freezeMap } from './freeze.ts'
 import { isInstance } from './is-instance.ts'
-import { type CheckedStepFile, type PlaybookStepFile, stepSchema } from './playbook-schema.ts'
+import { type CheckedStepFile, type PlaybookStepFile, stepDefaults } from './playbook-schema.ts'
 import { PlaybookLoadError } from './playbook-load-error.ts'
 
 export type { After } from './after.ts'
@@ -24,10 +24,29 @@ export type StepValidation = CamelKeys<CheckedStepFile['validation']>
 /** What a step demands of the arguments of one tool. */
 export type ArgumentRule = CamelKeys<CheckedStepFile['arguments'][string]>
 
+/** How often a call is tried, and how long is waited in between. */
+export type StepRetry = CamelKeys<CheckedStepFile['retry']>
+
+/** The call that undoes another. */
+export type StepCompensation = CamelKeys<NonNullable<CheckedStepFile['compensate']>>
+
+/** What is looked at after a call, and must hold. */
+export type StepVerification = CamelKeys<NonNullable<CheckedStepFile['verify']>>
+
 /** One step of a playbook, valid and frozen: an instance that exists passed every check a step can pass on its own. */
 export class PlaybookStep {
   readonly id: string
   readonly description: string
+  /** The tool that the runtime calls in this step; null where a model works on it. */
+  readonly tool: string | null
+  readonly input: JsonObject
+  readonly requiresApproval: boolean
+  readonly requiredRoles: readonly string[]
+  readonly compensate: StepCompensation | null
+  readonly retry: StepRetry
+  readonly verify: StepVerification | null
+  readonly foreach: string | null
+  readonly concurrency: number
   readonly expectedTools: readonly string[]
   readonly hints: readonly string[]
   readonly required: boolean
@@ -47,6 +66,16 @@ export class PlaybookStep {
     const file = isInstance(definition, CheckedStep) ? definition.file : checkedFile(definition)
     this.id = file.id
     this.description = file.description
+    this.tool = file.tool
+    this.input = freeze(file.input)
+    this.requiresApproval = file.requires_approval || file.required_roles.length > 0
+    this.requiredRoles = freeze(file.required_roles)
+    this.compensate = file.compensate === null ? null : freeze(file.compensate)
+    this.retry = freeze(retryFrom(file.retry))
+    this.verify =
+      file.verify === null ? null : freeze({ ...file.verify, retry: retryFrom(file.verify.retry) })
+    this.foreach = file.foreach
+    this.concurrency = file.concurrency
     this.expectedTools = freeze(file.expected_tools)
     this.hints = freeze(file.hints)
     this.required = file.required
@@ -69,6 +98,15 @@ export class PlaybookStep {
     const full = {
       id: this.id,
       description: this.description,
+      tool: this.tool,
+      input: this.input,
+      requires_approval: this.requiresApproval,
+      required_roles: this.requiredRoles,
+      compensate: this.compensate,
+      retry: retryToFile(this.retry),
+      verify: this.verify === null ? null : { ...this.verify, retry: retryToFile(this.verify.retry) },
+      foreach: this.foreach,
+      concurrency: this.concurrency,
       expected_tools: this.expectedTools,
       hints: this.hints,
       required: this.required,
@@ -106,16 +144,28 @@ export function dropDefaults(full: JsonObject, defaults: Readonly<Record<string,
   return Object.fromEntries(Object.entries(full).filter(([key, value]) => !equalJson(value, defaults[key])))
 }
 
-const {
-  id: _id,
-  description: _description,
-  ...stepDefaults
-} = stepSchema.parse({ id: 'x', description: '' }) as never as Record<string, Json>
-
 function checkedFile(definition: PlaybookStepDefinition): CheckedStepFile {
   const { file, diagnostics } = checkStepDefinition(definition)
   if (file === null) throw PlaybookLoadError.fromDiagnostics(diagnostics, null)
   return file
+}
+
+function retryFrom(file: CheckedStepFile['retry']): StepRetry {
+  return {
+    attempts: file.attempts,
+    delaySeconds: file.delay_seconds,
+    backoff: file.backoff,
+    maxDelaySeconds: file.max_delay_seconds,
+  }
+}
+
+function retryToFile(retry: StepRetry): CheckedStepFile['retry'] {
+  return {
+    attempts: retry.attempts,
+    delay_seconds: retry.delaySeconds,
+    backoff: retry.backoff,
+    max_delay_seconds: retry.maxDelaySeconds,
+  }
 }
 
 function validationFrom(file: CheckedStepFile['validation']): StepValidation {

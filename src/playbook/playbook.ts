@@ -52,6 +52,9 @@ export class Playbook {
   readonly inputs: { readonly [name: string]: PlaybookInput }
   readonly rules: readonly PlaybookRule[]
   readonly disclosure: 'outline' | 'step'
+  /** What happens when a required step fails; null where the file does not say and no step says how to undo it. */
+  readonly onFailure: 'compensate' | 'stop' | null
+  readonly onCancel: 'compensate' | 'stop'
   readonly #program: Program | null
   readonly #positions: ReadonlyMap<string, number>
 
@@ -75,6 +78,9 @@ export class Playbook {
     )
     this.rules = freeze(file.rules)
     this.disclosure = file.disclosure
+    const undoes = this.steps.some((step) => step.compensate !== null)
+    this.onFailure = file.on_failure ?? (undoes ? 'compensate' : null)
+    this.onCancel = file.on_cancel
     this.#program = checked?.program ?? null
     this.#positions = new Map(this.steps.map((step, index) => [step.id, index]))
     Object.freeze(this)
@@ -114,6 +120,8 @@ export class Playbook {
       inputs: this.inputs,
       rules: this.rules,
       disclosure: this.disclosure,
+      on_failure: this.onFailure,
+      on_cancel: this.onCancel,
     }
     return dropDefaults(full as never, playbookDefaults)
   }

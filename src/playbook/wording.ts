@@ -9,6 +9,7 @@ export type Spelling = 'file' | 'code'
 const madeUp: ReadonlySet<string | number> = new Set([
   'metadata',
   'inputs',
+  'input',
   'arguments',
   'result_schema',
   'schema',
