@@ -1,4 +1,3 @@
-import type { JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { readResult } from '../tool/run-tool.ts'
 import { ToolFailure } from '../tool/tool-failure.ts'
@@ -19,16 +18,18 @@ export function maskTool(tool: Tool, vault: SecretVault): Tool {
         throw maskError(error, vault)
       }
     }
-  const { reconcile } = tool
+  const { reconcile: ask } = tool
+  const reconcile: typeof ask = async (key, args, context) => {
+    try {
+      const said = readResult(await ask?.(key, args, context))
+      return said === undefined ? undefined : vault.maskJson(said)
+    } catch (error) {
+      throw maskError(error, vault)
+    }
+  }
   return Object.freeze({
     ...tool,
-    reconcile:
-      reconcile === null
-        ? null
-        : async (key: string, args: JsonObject) => {
-            const said = readResult(await reconcile(key, args))
-            return said === undefined ? undefined : vault.maskJson(said)
-          },
+    reconcile: ask === null ? null : reconcile,
     execute: masked(tool.execute),
     dryRun: tool.dryRun === null ? null : masked(tool.dryRun),
   })

@@ -1,22 +1,22 @@
-import type { JsonObject } from '../shared/json.ts'
+import type { FoundOut } from '../run/found-out.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import type { RecordedOutcome } from '../tool/enforcer-options.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { readOutcome, type ReadOutcome } from '../tool/read-outcome.ts'
-import { findOut } from '../tool/run-tool.ts'
+import { findOut, type LostCall } from '../tool/find-out.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { ResumeOptions } from './agent-options.ts'
 import type { RecordedRun } from './read-record.ts'
 
 /**
  * Settles what was in flight when a run was interrupted: as the host says, else as failed if it only reads, else as the tool finds
- * out by the call's key, else as of unknown outcome. Begins steps anew that the host wants retried. Returns what the model has to be told of it; null for nothing. Throws
+ * out by the call's key, else by sending it again under that key if the tool is idempotent, else as of unknown outcome. What was of unknown outcome before is tried
+ * again in the same way. Begins steps anew that the host wants retried. Returns what the model has to be told of it; null for nothing. Throws
  * `usage` for a call that is not open, `invalid_value` where it is not said how one ended.
  */
 export async function takeUp(
   enforcer: PlaybookEnforcer,
   recorded: RecordedRun,
-  options: Pick<ResumeOptions, 'settle' | 'retry'>,
+  options: Pick<ResumeOptions, 'settle' | 'retry'> & { readonly signal?: AbortSignal | undefined },
 ): Promise<string | null> {
   const { state, tools } = enforcer.gate
   const settle = new Map<string, Omit<ReadOutcome, 'callId'>>()
@@ -41,17 +41,25 @@ export async function takeUp(
     // A playbook that was called is in the middle of its work; its call ends when it does.
     if (state.program?.frames.some((frame) => frame.callId === callId) === true) continue
     const settled = settle.get(callId)
-    if (settled === undefined && (before === 'unknown' || before === 'held')) continue
+    if (settled === undefined && before === 'held') continue
     const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
-    const found = settled ?? (await interrupted(asked, `${state.run}/${callId}`, args ?? {}))
+    const lost = {
+      key: `${state.run}/${callId}`,
+      args: args ?? {},
+      signal: options.signal,
+      mayRepeat: () => enforcer.gate.mayRepeat(tool, args),
+    }
+    const found = settled ?? (await interrupted(asked, lost))
+    // Nobody knows still, which is written down already.
+    if (before === 'unknown' && found.outcome === 'unknown') continue
     // Where nothing was done, a program does it now; a model is told, and decides for itself.
     const pending = state.program?.pending
     const due = pending?.kind === 'call' && pending.callId === callId
     const anew = settled === undefined && due && found.outcome === 'failed'
     const outcome = anew ? { ...found, outcome: 'not_executed' as const } : found
-    enforcer.recordToolCall(tool, { ...outcome, callId })
-    if (settled !== undefined && isShown(recorded, callId)) {
-      news.push(`It was found out what became of ${tool} (${callId}): ${settled.outcome}.`)
+    enforcer.gate.request({ type: 'settle', tool, ...outcome, callId })
+    if ((settled !== undefined || before === 'unknown') && isShown(recorded, callId)) {
+      news.push(`It was found out what became of ${tool} (${callId}): ${found.outcome}.`)
     }
   }
   for (const step of options.retry ?? []) {
@@ -62,11 +70,13 @@ export async function takeUp(
 }
 
 /** What became of a call that was in flight, as far as its tool can say. */
-async function interrupted(tool: Tool | null, key: string, args: JsonObject): Promise<RecordedOutcome> {
-  const error = 'the run was interrupted'
-  if (tool?.risk === 'read') return { outcome: 'failed', error }
-  const { outcome, result } = await findOut(tool, key, args)
-  return outcome === 'succeeded' ? { outcome, result } : { outcome, error }
+async function interrupted(
+  tool: Tool | null,
+  lost: LostCall,
+): Promise<Omit<ReadOutcome, 'callId'> & { readonly found?: FoundOut }> {
+  const { outcome, result, found } = await findOut(tool, lost)
+  const error = outcome === 'succeeded' ? undefined : 'the run was interrupted'
+  return { outcome, result, error, ...(found === null ? {} : { found }) }
 }
 
 /** Says whether the model was told of the call before; a call of the turn that is open shows its outcome by itself. */

@@ -32,8 +32,8 @@ export function guessRequests(
     case 'tool.denied':
       return [denied(event)]
     case 'tool.settled': {
-      const { callId, outcome, result, error } = event
-      return [plain({ type: 'settle', callId, tool: toolOf(callId) ?? '', outcome, result, error })]
+      const { callId, outcome, result, error, found } = event
+      return [plain({ type: 'settle', callId, tool: toolOf(callId) ?? '', outcome, result, error, found })]
     }
     case 'tool.unadmitted':
       return [plain({ ...event, type: 'settle' })]

@@ -25,6 +25,7 @@ export function decideSettlement(state: RunState, request: SettleRequest, facts:
       outcome: request.outcome,
       result: request.result,
       error: request.error,
+      ...(request.found === undefined ? {} : { found: request.found }),
     },
   ]
 }

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../shared/json.ts'
 import type { Mover } from './activation.ts'
 import type { ApprovalState, ApprovalVote } from './approval.ts'
 import type { DenialCode } from './denial-code.ts'
+import type { FoundOut } from './found-out.ts'
 import type { ProgramEvent } from './program/program-event.ts'
 import type { Outcome } from './ticket.ts'
 
@@ -76,6 +77,7 @@ export type RunEvent = { readonly at: number } & (
       readonly outcome: Outcome
       readonly result?: Json | undefined
       readonly error?: string | undefined
+      readonly found?: FoundOut
     }
   | {
       readonly type: 'tool.unadmitted'

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { ApprovalState, ApprovalVote, PolicyFact } from './approval.ts'
 import type { RunEnd } from './event.ts'
+import type { FoundOut } from './found-out.ts'
 import type { Answer, AnswerUsage } from './program/question.ts'
 import type { Outcome } from './ticket.ts'
 
@@ -21,6 +22,8 @@ export type RunRequest =
       readonly outcome: Outcome
       readonly result?: Json | undefined
       readonly error?: string | undefined
+      /** How that is known, where it was unknown. */
+      readonly found?: FoundOut | undefined
     }
   | {
       readonly type: 'complete'

@@ -17,6 +17,7 @@ import { passTime, perform, startRun, type Performance, type RunStart } from '..
 import type { RunRequest } from '../run/request.ts'
 import type { RunState } from '../run/state.ts'
 import { readState, writeState } from '../run/state-json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { describeAnswer } from './describe-answer.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
@@ -101,6 +102,14 @@ export class Gate {
   wouldAllow(call: ProposedCall, tools: ToolRegistry | null = this.tools): boolean {
     const { request, facts } = this.#propose(call.tool, call, tools)
     return decide(this.#state, request, facts).some((event) => event.type === 'tool.admitted')
+  }
+
+  /** Says whether policies still let a call go out that was admitted before and is sent again under its key; what approved it still counts. */
+  mayRepeat(tool: string, args: JsonObject | null): boolean {
+    const { policy, clock } = this.#options
+    if (policy === null) return true
+    const said = policy.judge(this.#state, { tool, args }, this.tools?.get(tool) ?? null, readClock(clock))
+    return said.verdict !== 'deny'
   }
 
   /** Takes what a person says to a held call; what that comes to, or why it does not count. Throws `record_failed`. */

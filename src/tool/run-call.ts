@@ -10,6 +10,7 @@
  * R3  Every admitted call is settled: `failed` only where nothing was applied, else `unknown` until somebody finds out.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FoundOut } from '../run/found-out.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
@@ -19,7 +20,8 @@ import type { CallQueue } from './call-queue.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
 import type { ProposedCall } from './enforcer-options.ts'
 import type { Gate } from './gate.ts'
-import { findOut, giveUp, readResult, withLimits } from './run-tool.ts'
+import { findOut } from './find-out.ts'
+import { giveUp, readResult, withLimits } from './run-tool.ts'
 import { ToolFailure } from './tool-failure.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import { stricterRisk, type Risk, type ToolContext } from './tool.ts'
@@ -46,8 +48,9 @@ export type CallOutcome = {
   /** The gate's answer; null if an earlier call of the turn kept this one from being judged. */
   readonly enforcement: EnforcementResult | null
 } & (
-  | { readonly status: 'succeeded'; readonly result: Json | undefined }
-  | { readonly status: 'failed' | 'unknown'; readonly error: string }
+  | { readonly status: 'succeeded'; readonly result: Json | undefined; readonly found?: FoundOut }
+  /** `found`: it was unknown how the call ended, and this is how more became known. */
+  | { readonly status: 'failed' | 'unknown'; readonly error: string; readonly found?: FoundOut }
   | { readonly status: 'denied'; readonly error: string }
   /** It waits for people to approve it; it is made by asking for it again, under its id. */
   | { readonly status: 'held'; readonly error: string }
@@ -97,7 +100,8 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
     outcome: 'succeeded' | 'failed' | 'unknown' | 'not_executed',
     result?: Json,
     error?: string,
-  ) => gate.request({ type: 'settle', callId, tool, outcome, result, error })
+    found?: FoundOut | null,
+  ) => gate.request({ type: 'settle', callId, tool, outcome, result, error, found: found ?? undefined })
   const notExecuted = (error: string): CallOutcome => {
     settle('not_executed', undefined, error)
     return { tool, enforcement, status: 'not_executed', error }
@@ -109,10 +113,12 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
   const args = isJsonObject(proposed.arguments as Json) ? (proposed.arguments as JsonObject) : {}
   const key = `${gate.state.run}/${callId}`
   const limits = { seconds: call.timeoutSeconds ?? registered?.timeoutSeconds ?? null, signal: call.signal }
+  const within = new Set([...(inside.getStore() ?? []), gate])
+  const begin: typeof work = (given, context) => inside.run(within, () => work(given, context))
   try {
-    const value = await inside.run(new Set([...(inside.getStore() ?? []), gate]), () =>
-      // The tool gets a copy of its own: what it does to it touches no record.
-      withLimits(limits, (signal) => work(structuredClone(args), { signal, idempotencyKey: key })),
+    // The tool gets a copy of its own: what it does to it touches no record.
+    const value = await withLimits(limits, (signal) =>
+      begin(structuredClone(args), { signal, idempotencyKey: key }),
     )
     const result = readResult(value)
     settle('succeeded', result)
@@ -125,11 +131,13 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
       settle('failed', undefined, message)
       return { tool, enforcement, status: 'failed', error: message }
     }
-    const found = await findOut(registered, key, args)
-    settle(found.outcome, found.result, found.outcome === 'succeeded' ? undefined : message)
-    return found.outcome === 'succeeded'
-      ? { tool, enforcement, status: 'succeeded', result: found.result }
-      : { tool, enforcement, status: found.outcome, error: message }
+    const lost = { key, args, signal: call.signal, execute: begin, risk: riskOf(call, gate.tools) }
+    const { outcome, result, found } = await findOut(registered, lost)
+    settle(outcome, result, outcome === 'succeeded' ? undefined : message, found)
+    const known = found === null ? {} : { found }
+    return outcome === 'succeeded'
+      ? { tool, enforcement, status: 'succeeded', result, ...known }
+      : { tool, enforcement, status: outcome, error: message, ...known }
   }
 }
 

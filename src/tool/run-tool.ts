@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../shared/json.ts'
+import type { Json } from '../shared/json.ts'
 import { partLimits, toJson } from '../shared/to-json.ts'
 import type { Tool } from './tool.ts'
 
@@ -25,6 +25,10 @@ export async function withLimits(
         )
   try {
     return await new Promise((resolve, reject) => {
+      if (outer?.aborted === true) {
+        reject(new Error('it was cancelled before it began'))
+        return
+      }
       controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), {
         once: true,
       })
@@ -65,21 +69,5 @@ export function giveUp(tool: Tool | null, key: string): void {
     Promise.resolve(tool?.cancel?.(key)).catch(() => undefined)
   } catch {
     // Cancelling is a courtesy; whether it worked, the outcome says.
-  }
-}
-
-/** Asks a tool what became of a call that went wrong; unknown where it cannot say. */
-export async function findOut(
-  tool: Tool | null,
-  key: string,
-  args: JsonObject,
-): Promise<{ readonly outcome: 'succeeded' | 'failed' | 'unknown'; readonly result?: Json | undefined }> {
-  if (tool?.reconcile == null) return { outcome: 'unknown' }
-  try {
-    const said = (await tool.reconcile(key, args)) as { outcome?: unknown; result?: unknown } | undefined
-    if (said?.outcome === 'succeeded') return { outcome: 'succeeded', result: readResult(said.result) }
-    return { outcome: said?.outcome === 'failed' ? 'failed' : 'unknown' }
-  } catch {
-    return { outcome: 'unknown' }
   }
 }

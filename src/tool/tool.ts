@@ -43,9 +43,12 @@ export interface ToolDefinition<Arguments extends object = JsonObject> {
   readonly target?: (args: Arguments) => string
   /** Repeating the call with the same key has no further effect. */
   readonly idempotent?: boolean
-  /** Finds out, by its key, what became of a call whose outcome is unknown. */
-  readonly reconcile?: (key: string, args: Arguments) => unknown
-  /** Says what the call would do, without doing it. */
+  /**
+   * Finds out, by its key, what became of a call whose outcome is unknown: `{ outcome: 'succeeded', result }`, `{ outcome: 'failed' }` if it
+   * was not applied and will not be, anything else for not known; with a `note` for people. It must change nothing.
+   */
+  readonly reconcile?: (key: string, args: Arguments, context: { readonly signal: AbortSignal }) => unknown
+  /** Says what the call would do, without doing it; it must change nothing. */
   readonly dryRun?: (args: Arguments, context: ToolContext) => unknown
   /** The call that undoes a succeeded one. */
   readonly compensate?: (
@@ -72,7 +75,9 @@ export interface Tool {
   readonly maxResultBytes: number | null
   readonly execute: (args: JsonObject, context: ToolContext) => unknown
   readonly target: ((args: JsonObject) => string) | null
-  readonly reconcile: ((key: string, args: JsonObject) => unknown) | null
+  readonly reconcile:
+    | ((key: string, args: JsonObject, context: { readonly signal: AbortSignal }) => unknown)
+    | null
   readonly dryRun: ((args: JsonObject, context: ToolContext) => unknown) | null
   readonly compensate: ((args: JsonObject, result: Json) => { tool: string; args: JsonObject } | null) | null
   readonly cancel: ((key: string) => unknown) | null
