@@ -3,6 +3,8 @@ import type { MarkdownLine } from './markdown-line.ts'
 /** A stretch of text that may run over several lines, joined by line feeds; each piece knows where it stands. */
 export interface MarkdownText {
   readonly text: string
+  /** The line it begins on; of a block of code that holds nothing, the line of its fence. */
+  readonly first: MarkdownLine
   readonly pieces: readonly MarkdownPiece[]
 }
 

@@ -13,7 +13,8 @@
 import type { DiagnosticCode } from './diagnostic-code.ts'
 import type { Severity } from './diagnostic.ts'
 import { maxDocumentDepth } from './limits.ts'
-import type { MarkdownBlock, MarkdownCode, MarkdownPiece, MarkdownText } from './markdown-block.ts'
+import { GrowingText } from './growing-text.ts'
+import type { MarkdownBlock, MarkdownCode, MarkdownItem } from './markdown-block.ts'
 import { type MarkdownLine, splitLines } from './markdown-line.ts'
 import { CommentMask } from './markdown-comment.ts'
 
@@ -39,48 +40,14 @@ export function parseMarkdown(source: string | readonly MarkdownLine[]): Markdow
   return new OutlineReader(lines).read()
 }
 
-interface OpenItem {
-  readonly indent: number
-  readonly text: OpenText
+/** An item that may still get children. */
+interface OpenItem extends MarkdownItem {
+  readonly text: GrowingText
   readonly children: MarkdownBlock[]
 }
 
-/** A text that grows line by line. */
-class OpenText {
-  #pieces: MarkdownPiece[] | null = null
-  #text = ''
-
-  /** Adds a line of prose. Longer gaps than anybody writes become one blank, so that no form is slow to match. */
-  addProse(line: MarkdownLine, column: number, text: string): void {
-    if (text.length < 65 || !gap.test(text)) return this.add(line, column, text)
-    let at = 0
-    for (const part of text.split(gap)) {
-      at = text.indexOf(part, at)
-      this.add(line, column + at, part)
-      at += part.length
-    }
-  }
-
-  add(line: MarkdownLine, column: number, text: string): void {
-    if (this.#pieces === null) {
-      // Most texts are one line, and a list made of one element is a tenth of the size of one that grows.
-      this.#pieces = [{ at: 0, line, column }]
-      this.#text = text
-    } else {
-      this.#pieces.push({ at: this.#text.length + 1, line, column })
-      this.#text += `\n${text}`
-    }
-  }
-
-  close(): MarkdownText {
-    return { text: this.#text, pieces: this.#pieces ?? [] }
-  }
-}
-
-const gap = /\s{65,}/
-const marker = /^([-*+]|\d{1,9}[.)])(?:[ \t]+|$)/
+const number = /^(\d{1,9}[.)])(?:[ \t]+|$)/
 const fence = /^(`{3,}|~{3,})[ \t]*([^`]*)$/
-const rule = /^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const openTag = /^<([A-Za-z][\w-]*)(?:\s[^<>]*)?>$/
 const closeTag = /^<\/([A-Za-z][\w-]*)\s*>$/
 
@@ -91,7 +58,7 @@ class OutlineReader {
   readonly #problems: MarkdownProblem[] = []
   readonly #comments: CommentMask
   #closing: Map<string, { readonly lines: number[]; next: number }> | null = null
-  #paragraph: OpenText | null = null
+  #paragraph: GrowingText | null = null
   #afterBlank = false
   #tooDeep = false
 
@@ -138,35 +105,32 @@ class OutlineReader {
   /** Reads the line, or the block that begins there; returns the number of the next one. */
   #line(at: number): number {
     const line = this.#lines[at]!
-    const text = this.#comments.mask(line)
-    const content = text.trim()
-    if (content === '') {
+    const masked = this.#comments.mask(line)
+    const text = masked.trimEnd()
+    if (text === '') {
       // A line that held only a comment does not part what stands around it.
       if (line.text.trim() === '') this.#blank()
       return at + 1
     }
-    const column = text.length - text.trimStart().length
+    const column = firstColumn(text)
     const indent = text.charCodeAt(0) > 32 ? 0 : widthOf(text, column)
-    const first = content.charCodeAt(0)
-    if (first === 35 && column <= 3 && this.#heading(line, text, column)) return at + 1
-    if ((first === 96 || first === 126) && fence.test(content)) return this.#code(at, column, indent, content)
-    if ((first === 45 || first === 42 || first === 95) && rule.test(content)) {
+    const first = text.charCodeAt(column)
+    if (first === 35 && column <= 3 && this.#heading(line, masked, column)) return at + 1
+    if ((first === 45 || first === 42 || first === 95) && isRule(text, column)) {
       this.#closeItems(0)
       this.#root.push({ kind: 'break', line })
       return at + 1
     }
-    if (first === 60 && openTag.test(content)) {
-      const end = this.#templateEnd(openTag.exec(content)![1]!, at)
-      if (end !== null) return this.#template(at, end, indent, openTag.exec(content)![1]!)
-    }
-    const found =
-      first === 45 || first === 42 || first === 43 || (first >= 48 && first <= 57)
-        ? marker.exec(content)
-        : null
-    if (found !== null && this.#mayOpenItem(found[1]!)) {
-      this.#item(line, text, column, indent, found[0].length)
+    const width = this.#markerWidth(text, column, first)
+    if (width > 0) {
+      this.#item(line, text, column, indent, width)
       return at + 1
     }
+    const content = column === 0 ? text : text.slice(column)
+    if ((first === 96 || first === 126) && fence.test(content)) return this.#code(at, column, indent, content)
+    const tag = first === 60 ? openTag.exec(content)?.[1] : undefined
+    const end = tag === undefined ? null : this.#templateEnd(tag, at)
+    if (tag !== undefined && end !== null) return this.#template(at, end, indent, tag)
     this.#text(line, column, indent, content)
     return at + 1
   }
@@ -178,15 +142,23 @@ class OutlineReader {
     if (level > 6 || (rest !== '' && rest[0] !== ' ' && rest[0] !== '\t')) return false
     this.#closeItems(0)
     const title = withoutClosing(rest.trim())
-    const open = new OpenText()
-    open.addProse(line, column + level + (rest.length - rest.trimStart().length), title)
-    this.#root.push({ kind: 'heading', level, text: open.close() })
+    const heading = new GrowingText(line)
+    heading.addProse(line, column + level + (rest.length - rest.trimStart().length), title)
+    this.#root.push({ kind: 'heading', level, text: heading })
     return true
   }
 
-  /** In the middle of a paragraph a number is a number, unless it counts from one. */
-  #mayOpenItem(sign: string): boolean {
-    return this.#paragraph === null || !/^\d/.test(sign) || /^1[.)]$/.test(sign)
+  /** How wide the sign of an item is, with the blanks behind it; 0 where none is opened. */
+  #markerWidth(text: string, column: number, first: number): number {
+    if (first >= 48 && first <= 57) {
+      const found = number.exec(column === 0 ? text : text.slice(column))
+      // In the middle of a paragraph a number is a number, unless it counts from one.
+      return found === null || (this.#paragraph !== null && !/^1[.)]$/.test(found[1]!)) ? 0 : found[0].length
+    }
+    if (first !== 45 && first !== 42 && first !== 43) return 0
+    let end = column + 1
+    while (isBlank(text.charCodeAt(end))) end++
+    return end === column + 1 && end < text.length ? 0 : end - column
   }
 
   #item(line: MarkdownLine, text: string, column: number, indent: number, width: number): void {
@@ -200,9 +172,10 @@ class OutlineReader {
       this.#problems.push({ code: 'too_deep', severity: 'error', message, line, suggestion: null })
       return
     }
-    const open = new OpenText()
-    open.addProse(line, column + width, text.slice(column + width).trimEnd())
-    this.#open.push({ indent, text: open, children: [] })
+    const item: OpenItem = { kind: 'item', indent, text: new GrowingText(line), children: [] }
+    item.text.addProse(line, column + width, text.slice(column + width))
+    this.#target().push(item)
+    this.#open.push(item)
     this.#afterBlank = false
   }
 
@@ -216,7 +189,7 @@ class OutlineReader {
       while (depth > 0 && this.#open[depth - 1]!.indent + 2 > indent) depth--
       this.#closeItems(depth)
     }
-    this.#paragraph = new OpenText()
+    this.#paragraph = new GrowingText(line)
     this.#paragraph.add(line, column, content)
     this.#afterBlank = false
   }
@@ -224,7 +197,7 @@ class OutlineReader {
   #code(at: number, column: number, indent: number, content: string): number {
     const opening = this.#lines[at]!
     const [, sign = '', info = ''] = fence.exec(content)!
-    const text = new OpenText()
+    const text = new GrowingText(opening)
     let end = at + 1
     let closed = false
     for (; end < this.#lines.length; end++) {
@@ -247,7 +220,7 @@ class OutlineReader {
     const block: MarkdownCode = {
       kind: 'code',
       language: info.trim().split(/\s/, 1)[0]!.toLowerCase(),
-      content: text.close(),
+      content: text,
       fence: opening,
       closed,
     }
@@ -265,13 +238,13 @@ class OutlineReader {
   }
 
   #template(at: number, end: number, indent: number, tag: string): number {
-    const text = new OpenText()
+    const text = new GrowingText(this.#lines[at]!)
     for (const line of this.#lines.slice(at, end + 1)) {
       const column = line.text.length - line.text.trimStart().length
       const cut = Math.min(column, indent)
       text.add(line, cut, line.text.slice(cut).trimEnd())
     }
-    this.#place(indent, { kind: 'template', tag, text: text.close() })
+    this.#place(indent, { kind: 'template', tag, text })
     return end + 1
   }
 
@@ -291,7 +264,7 @@ class OutlineReader {
 
   #endParagraph(): void {
     if (this.#paragraph === null) return
-    this.#target().push({ kind: 'paragraph', text: this.#paragraph.close() })
+    this.#target().push({ kind: 'paragraph', text: this.#paragraph })
     this.#paragraph = null
   }
 
@@ -301,15 +274,37 @@ class OutlineReader {
 
   #closeItems(depth: number): void {
     this.#endParagraph()
-    while (this.#open.length > depth) {
-      const { indent, text, children } = this.#open.pop()!
-      this.#target().push({ kind: 'item', indent, text: text.close(), children })
-    }
+    this.#open.length = depth
   }
 
   #problem(code: DiagnosticCode, line: MarkdownLine, message: string, suggestion: string): void {
     this.#problems.push({ code, severity: 'warning', message, line, suggestion })
   }
+}
+
+/** The column of the first sign that is no blank. */
+function firstColumn(text: string): number {
+  let column = 0
+  while (isBlank(text.charCodeAt(column))) column++
+  const code = text.charCodeAt(column)
+  // Other blanks than spaces and tabs are rare.
+  return code > 32 && code < 128 ? column : text.length - text.trimStart().length
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+/** Three or more of one sign, and blanks. */
+function isRule(text: string, column: number): boolean {
+  const sign = text.charCodeAt(column)
+  let count = 0
+  for (let at = column; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === sign) count++
+    else if (!isBlank(code)) return false
+  }
+  return count >= 3
 }
 
 /** The width of the blanks before a column; a tab reaches the next multiple of four. */

@@ -144,7 +144,7 @@ function warnIfCall(bullet: Bullet, context: StepContext): void {
     playbook: context.playbook,
     step: bullet.id,
     text: bullet.text,
-    file: bullet.place.pieces[0]!.line.file,
+    file: bullet.place.first.file,
     line: bullet.line,
     candidates,
   })

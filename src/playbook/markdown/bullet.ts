@@ -25,7 +25,7 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
   const text = (code?.[1] ?? flat).trimEnd()
   return {
     id,
-    line: item.text.pieces[0]!.line.number,
+    line: item.text.first.number,
     text,
     word: firstWord(text),
     at,
@@ -37,7 +37,7 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
 /** A note or a trigger as a bullet: a line of its own that leads to no step. */
 export function lineOf(place: MarkdownText, id: string): Bullet {
   const text = place.text.replaceAll('\n', ' ').trim()
-  const line = place.pieces[0]!.line.number
+  const line = place.first.number
   return { id, line, text, word: firstWord(text), at: 0, place, children: [] }
 }
 

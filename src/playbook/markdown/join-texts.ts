@@ -21,17 +21,20 @@ function prefixed(prefix: string, text: MarkdownText): MarkdownText {
   if (first === undefined) return text
   return {
     text: prefix + text.text,
+    first: text.first,
     pieces: [first, ...rest.map((piece) => ({ ...piece, at: piece.at + prefix.length }))],
   }
 }
 
-/** Several texts as one, a line each. */
+/** Several texts as one, a line each; there must be one at least. */
 export function joinTexts(texts: readonly MarkdownText[]): MarkdownText {
+  const [only] = texts
+  if (only !== undefined && texts.length === 1) return only
   const pieces: MarkdownText['pieces'][number][] = []
   let length = 0
   for (const { text, pieces: own } of texts) {
     for (const piece of own) pieces.push({ ...piece, at: piece.at + length })
     length += text.length + 1
   }
-  return { text: texts.map(({ text }) => text).join('\n'), pieces }
+  return { text: texts.map(({ text }) => text).join('\n'), first: only!.first, pieces }
 }

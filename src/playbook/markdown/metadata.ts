@@ -139,5 +139,5 @@ function linesOf(text: MarkdownText, lines: readonly string[], kept: readonly nu
     pieces.push({ ...text.pieces[at]!, at: length })
     length += lines[at]!.length + 1
   }
-  return { text: kept.map((at) => lines[at]!).join('\n'), pieces }
+  return { text: kept.map((at) => lines[at]!).join('\n'), first: pieces[0]!.line, pieces }
 }

@@ -131,7 +131,7 @@ export class ProgramReader {
     const key = wordKey(name)
     const line = own.get(key)
     if (line === undefined) {
-      own.set(key, heading.pieces[0]!.line.number)
+      own.set(key, heading.first.number)
       return false
     }
     this.#findings.error(

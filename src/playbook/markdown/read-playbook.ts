@@ -45,7 +45,7 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
     notes: draft.notes.filter((each) => each.text.trim() !== '').flatMap((each) => readNotes(each, context)),
     tools: context.tools,
     metadata: draft.metadata,
-    line: draft.heading.pieces[0]!.line.number,
+    line: draft.heading.first.number,
   }
 }
 
