@@ -68,9 +68,9 @@ describe('every check says what, where and what instead', () => {
     ],
     [
       'what is not built yet, in a step',
-      step('requires_approval: true'),
+      step('approvers: [ann]'),
       'not_available',
-      'requires_approval',
+      'approvers',
       /not available in this version/,
     ],
     [

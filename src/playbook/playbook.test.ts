@@ -4,6 +4,19 @@ import { PlaybookLoadError } from './playbook-load-error.ts'
 import { PlaybookStep, type PlaybookStepDefinition } from './playbook-step.ts'
 import { Playbook, type PlaybookDefinition } from './playbook.ts'
 
+/** What a step that is no call has of what calls have. */
+const noCall = {
+  tool: null,
+  input: {},
+  requiresApproval: false,
+  requiredRoles: [],
+  compensate: null,
+  retry: { attempts: 1, delaySeconds: 1, backoff: 2, maxDelaySeconds: 300 },
+  verify: null,
+  foreach: null,
+  concurrency: 1,
+}
+
 const fullStep = {
   id: 'pay',
   description: 'Pay it back.',
@@ -58,6 +71,8 @@ const full = {
     { tool: '*', require: 'true' },
   ],
   disclosure: 'step',
+  onFailure: 'stop',
+  onCancel: 'compensate',
 } as const satisfies PlaybookDefinition
 
 /** A step with several mistakes. */
@@ -85,6 +100,7 @@ describe('PlaybookStep', () => {
     expect({ ...new PlaybookStep({ id: 'a', description: 'b' }) }).toEqual({
       id: 'a',
       description: 'b',
+      ...noCall,
       expectedTools: [],
       hints: [],
       required: true,
@@ -103,6 +119,7 @@ describe('PlaybookStep', () => {
 
   it('keeps every field it is given', () => {
     expect({ ...new PlaybookStep(fullStep) }).toEqual({
+      ...noCall,
       ...fullStep,
       after: {
         kind: 'any',
@@ -225,6 +242,8 @@ describe('Playbook', () => {
       inputs: {},
       rules: [],
       disclosure: 'outline',
+      onFailure: null,
+      onCancel: 'stop',
     })
   })
 
