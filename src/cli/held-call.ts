@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../app.ts'
 import type { ApprovalDemand, PolicyDecision } from '../policy/decision.ts'
 import type { ApprovalVote } from '../run/approval.ts'
-import { digest } from '../shared/digest.ts'
+import { approvalId } from '../run/approval-id.ts'
 import type { JsonObject } from '../shared/json.ts'
 
 /** Where a call stands that was held: `used` was made, `void` gave its place back for another reason than a person's denial. */
@@ -29,11 +29,6 @@ export interface HeldCall {
   readonly byModel: boolean
   /** Whether a gateway serves the run: its client goes on with it. */
   readonly served: boolean
-}
-
-/** The name of an approval: `a_` and eight hexadecimal digits. */
-export function approvalId(run: string, callId: string): string {
-  return `a_${digest(`${run}/${callId}`).slice('sha256:'.length, 'sha256:'.length + 8)}`
 }
 
 /** Every call of a run that was ever held, in order, and where each stands at a time. */

@@ -13,7 +13,7 @@ import {
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { approvalId } from './held-call.ts'
+import { approvalId } from '../run/approval-id.ts'
 import { VoteBox } from './vote-box.ts'
 
 const me = userInfo().username

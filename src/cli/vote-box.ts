@@ -29,7 +29,7 @@ import { dirname, join } from 'node:path'
 import { isJsonObject, type Json } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
-import { approvalId } from './held-call.ts'
+import { approvalId } from '../run/approval-id.ts'
 import { userOfUid } from './user-of-uid.ts'
 
 /** What a person says to a call, and which call that is. */

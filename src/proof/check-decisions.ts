@@ -1,26 +1,32 @@
 /**
  * Decides a run again.
  *
- * Owns: the comparison of what is recorded with what the run machine says.
+ * Owns: the comparison of what is recorded with what the run machine and the policies say.
  *
  * Invariants
  * R1  Every event of the machine is either what a request led to, or what followed by itself; both are worked out again from the state that
  *     the events before it left, and must be the same letter by letter.
  * R2  What follows by itself and is not recorded is as wrong as what is recorded and does not follow.
  * R3  A fact that the record does not hold is taken on its word, and listed.
+ * R4  What a withheld payload says for people is taken on its word; behind it a difference proves nothing, and is listed.
  */
-import { compilePlaybook, type CompiledPlaybook } from '../playbook/compile-playbook.ts'
-import { parsePlaybook } from '../playbook/parse-playbook.ts'
+import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import { approvalId } from '../run/approval-id.ts'
 import { decide } from '../run/decide.ts'
-import type { RunEvent } from '../run/event.ts'
+import type { EventOf, RunEvent } from '../run/event.ts'
+import { isRunEventType } from '../run/event-type.ts'
 import { passTime, perform, startRun } from '../run/perform.ts'
+import type { Facts } from '../run/request.ts'
 import { semantics, type RunState } from '../run/state.ts'
-import type { Json, JsonObject } from '../shared/json.ts'
+import { canonicalJson } from '../shared/canonical-json.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { sameJson } from '../shared/same-json.ts'
-import { guessRequests } from './guess-request.ts'
+import { askPoliciesAgain, voteProblem } from './check-policies.ts'
+import type { Documents } from './documents.ts'
+import { factsOf, guessRequests, type Guess } from './guess-request.ts'
 import type { ReadEntry } from './read-export.ts'
-import type { Finding, Unchecked } from './verdict.ts'
+import type { Finding, FindingKind, Unchecked } from './verdict.ts'
 
 /** What deciding a run again came to. */
 export interface DecisionReport {
@@ -30,63 +36,16 @@ export interface DecisionReport {
   readonly status: string | null
 }
 
-const machineTypes: ReadonlySet<string> = new Set<RunEvent['type']>([
-  'run.started',
-  'tool.admitted',
-  'tool.held',
-  'approval.voted',
-  'approval.expired',
-  'tool.denied',
-  'tool.settled',
-  'tool.unadmitted',
-  'step.opened',
-  'step.undecided',
-  'step.completed',
-  'step.skipped',
-  'step.failed',
-  'step.escalated',
-  'step.retried',
-  'step.refused',
-  'iteration.started',
-  'finish.refused',
-  'run.finished',
-])
+/** What agents, gateways, engines and approvers add to a record decides nothing, and is not read. */
+const shellTypes = /^(?:agent|model|gateway|mcp|engine)\.|^tool\.returned$|^approval\.decided$/
 
-/** What agents, gateways and approvers add to a record decides nothing, and is not read. */
-const shellTypes = /^(?:agent|model|gateway|mcp)\.|^tool\.returned$|^approval\.decided$/
-
-/** The playbooks of an export by their digest, compiled once for all runs; null for one that is not what its digest says. */
-export class PlaybookShelf {
-  readonly #documents: Readonly<Record<string, Json>>
-  readonly #compiled = new Map<string, CompiledPlaybook | null>()
-
-  constructor(documents: Readonly<Record<string, Json>>) {
-    this.#documents = documents
-  }
-
-  has(digest: string): boolean {
-    return Object.hasOwn(this.#documents, digest)
-  }
-
-  find(digest: string): CompiledPlaybook | null {
-    let found = this.#compiled.get(digest)
-    if (found === undefined) {
-      const { playbook } = parsePlaybook(JSON.stringify(this.#documents[digest]), { format: 'json' })
-      const compiled = playbook === null ? null : compilePlaybook(playbook)
-      found = compiled?.digest === digest ? compiled : null
-      this.#compiled.set(digest, found)
-    }
-    return found
-  }
-}
-
-/** Works every decision of a run out again from its playbook. */
+/** Works every decision of a run out again from its playbook and its policies. */
 export function checkDecisions(
   chain: string,
   entries: readonly ReadEntry[],
-  playbooks: PlaybookShelf,
+  documents: Documents,
 ): DecisionReport {
-  const check = new DecisionCheck(chain, playbooks)
+  const check = new DecisionCheck(chain, documents)
   try {
     check.read(entries)
     check.run()
@@ -98,37 +57,56 @@ export function checkDecisions(
 
 class DecisionCheck implements DecisionReport {
   readonly findings: Finding[] = []
-  readonly notRecomputable: Unchecked[] = []
   recomputed = 0
   status: string | null = null
   readonly #chain: string
-  readonly #playbooks: PlaybookShelf
+  readonly #documents: Documents
   readonly #events: RunEvent[] = []
   /** Where each event stands in the chain. */
   readonly #seqs: number[] = []
+  /** By what was not checked: the first place, and how often. */
+  readonly #unchecked = new Map<string, { readonly seq: number | null; times: number }>()
   #at = 0
+  /** The first event that is known from what it says for people only (R4). */
+  #viewed = Infinity
+  #risks: ReadonlyMap<string, string> | null = null
+  #governed = false
 
-  constructor(chain: string, playbooks: PlaybookShelf) {
+  constructor(chain: string, documents: Documents) {
     this.#chain = chain
-    this.#playbooks = playbooks
+    this.#documents = documents
   }
 
-  /** Takes the machine's events out of the entries, up to the first that is withheld. */
+  get notRecomputable(): readonly Unchecked[] {
+    return Array.from(this.#unchecked, ([why, { seq, times }]) => ({
+      chain: this.#chain,
+      seq,
+      why: times === 1 ? why : `${why} (${times} times)`,
+    }))
+  }
+
+  /** Takes the machine's events out of the entries, up to the first that is gone. */
   read(entries: readonly ReadEntry[]): void {
-    for (const { link, data } of entries) {
-      if (shellTypes.test(link.type)) continue
-      if (!machineTypes.has(link.type)) {
-        this.giveUp(`'${link.type}' is not decided again by this version`, link.seq)
+    for (const { link, data, view } of entries) {
+      const { type, at, seq } = link
+      if (shellTypes.test(type)) continue
+      if (!isRunEventType(type)) {
+        this.giveUp(`'${type}' is not decided again by this version`, seq)
         return
       }
-      const fact = data()
+      const payload = data()
+      const fact = payload ?? view
       if (fact === null) {
-        this.giveUp(`the payload of entry ${link.seq} is not in the export`, link.seq)
+        this.giveUp('its payload is not in the export, so nothing from there on is decided again', seq)
         return
       }
-      this.#events.push({ ...fact, type: link.type, at: link.at } as unknown as RunEvent)
-      this.#seqs.push(link.seq)
-      if (link.type === 'run.finished') this.status = String(fact['status'])
+      if (payload === null) {
+        this.#viewed = Math.min(this.#viewed, this.#events.length)
+        this.giveUp('its payload was withheld: what it says for people is taken on its word', seq)
+      }
+      this.#events.push({ ...fact, type, at } as unknown as RunEvent)
+      this.#seqs.push(seq)
+      if (type === 'run.finished') this.status = String(fact['status'])
     }
   }
 
@@ -142,16 +120,15 @@ class DecisionCheck implements DecisionReport {
   }
 
   giveUp(why: string, seq: number | null = this.#seqs[this.#at] ?? null): void {
-    this.notRecomputable.push({ chain: this.#chain, seq, why })
+    const known = this.#unchecked.get(why)
+    if (known === undefined) this.#unchecked.set(why, { seq, times: 1 })
+    else known.times++
   }
 
   #begin(): RunState | null {
     const started = this.#events[0]
     if (started === undefined) return null
-    if (started.type !== 'run.started') {
-      this.#forged('the first event does not begin a run')
-      return null
-    }
+    if (started.type !== 'run.started') return this.#wrong('the first event does not begin a run')
     const compiled = this.#compile(started.playbook)
     if (compiled === null) return null
     if (started.semantics !== semantics) {
@@ -160,52 +137,87 @@ class DecisionCheck implements DecisionReport {
       )
       return null
     }
+    const risks = started.tools === undefined ? null : this.#documents.risks(started.tools)
+    if (risks === 'forged') return this.#wrong(`the list of tools in the export is not ${started.tools}`)
+    if (risks === null && started.tools !== undefined) this.giveUp('the list of tools is not in the export')
+    this.#risks = risks
     const { state, events } = startRun(compiled, started, { now: started.at })
     return this.#take(events) ? state : null
   }
 
   #compile(digest: string): CompiledPlaybook | null {
-    if (!this.#playbooks.has(digest)) {
-      this.giveUp(`the playbook ${digest} is not in the export`)
-      return null
-    }
-    const compiled = this.#playbooks.find(digest)
-    if (compiled === null) this.#forged(`the playbook in the export is not the one the run names: ${digest}`)
-    return compiled
+    const found = this.#documents.playbook(digest)
+    if (found === 'forged')
+      return this.#wrong(`the playbook in the export is not the one the run names: ${digest}`)
+    if (found === null) this.giveUp(`the playbook ${digest} is not in the export`)
+    return found
   }
 
   /** Carries out the request behind the next event, and compares all that follows. */
   #answer(state: RunState): boolean {
     const event = this.#events[this.#at]!
-    const guesses = guessRequests(
-      this.#events,
-      this.#at,
-      (callId) => state.byCallId.get(callId)?.tool ?? null,
-    )
-    const fits = guesses.find(({ request, facts }) => this.#matches(decide(state, request, facts)))
-    if (fits === undefined) {
+    const known = this.#look(state, event)
+    if (known !== null) return this.#wrong(known.message, known.kind) !== null
+    const guesses = guessRequests(this.#events, this.#at, state)
+    for (const [index, guess] of guesses.entries()) {
+      const facts = this.#facts(state, guess, event.at)
+      if (facts === null) return false
+      // Only where there is a choice is it tried first: what is carried out changes the state.
+      if (index < guesses.length - 1 && !this.#matches(decide(state, guess.request, facts))) continue
+      const { events, answer } = perform(state, guess.request, facts)
+      if (this.#matches(answer)) return this.#take(events)
       if (event.type === 'tool.denied' && event.code === 'gate_error') {
-        this.giveUp('an error on the way to the verdict denied the call; what failed is not recorded')
-        return this.#skip()
+        this.giveUp('an error on the way to the verdict denied the call, and does not come again')
+        // A denial changes nothing, so what follows can be decided without it.
+        if (answer.every(({ type }) => type === 'tool.denied')) return this.#at++ >= 0
+        return false
       }
-      const [first] = guesses
-      const said = first === undefined ? [] : decide(state, first.request, first.facts)
-      this.#forged(`the playbook does not lead to this ${describe(event)}; it leads to ${describeAll(said)}`)
-      return false
+      const leads = answer.length === 0 ? 'nothing' : answer.map(describe).join(', then ')
+      return (
+        this.#wrong(`the playbook does not lead to this ${describe(event)}; it leads to ${leads}`) !== null
+      )
     }
-    if (fits.onItsWord !== null) this.giveUp(`taken on the record's word: ${fits.onItsWord}`)
-    return this.#take(perform(state, fits.request, fits.facts).events)
+    return this.#wrong(`nothing leads to this ${describe(event)}`) !== null
   }
 
-  /** A denial changes nothing, so what follows can be decided without it. */
-  #skip(): boolean {
-    this.#at++
-    return true
+  /** What can be said of an event more exactly than that it does not follow. */
+  #look(state: RunState, event: RunEvent): { readonly message: string; readonly kind: FindingKind } | null {
+    if (event.type === 'approval.voted') {
+      const ticket = state.byCallId.get(event.callId)
+      if (ticket === undefined || ticket.approval === null) return null
+      const { requesters } = event
+      if (requesters === undefined) this.giveUp("taken on the record's word: who asked for the run")
+      const message = voteProblem(ticket, event, requesters ?? [])
+      return message === null ? null : { message, kind: 'forged_decision' }
+    }
+    if (event.type !== 'tool.admitted') return null
+    const message = grantProblem(state, event)
+    return message === null ? null : { message, kind: 'uncovered_call' }
+  }
+
+  /** The facts that a request came with; null if they cannot have been those. */
+  #facts(state: RunState, { call, target }: Guess, now: number): Facts | null {
+    if (call === null) return { now }
+    const { facts, onItsWord } = factsOf(call, now, target)
+    if (onItsWord !== null) this.giveUp(`taken on the record's word: ${onItsWord}`)
+    const given = call.policy
+    if (given === undefined) {
+      if (this.#governed) this.giveUp('the run stands under policies, and none was asked about this call')
+      return facts
+    }
+    this.#governed = true
+    const { fact, risk, wrong, onItsWord: word } = askPoliciesAgain(state, call, given, this.#documents)
+    const listed = call.callId?.includes('/') === true ? undefined : this.#risks?.get(call.tool)
+    if (listed !== undefined && listed !== risk)
+      return this.#wrong(`the policies were told that '${call.tool}' is ${risk}, and it is ${listed}`)
+    if (wrong !== null) return this.#wrong(wrong)
+    if (word !== null) this.giveUp(`taken on the record's word: ${word}`)
+    return { ...facts, policy: fact }
   }
 
   #matches(expected: readonly RunEvent[]): boolean {
     if (expected.length === 0) return false
-    return expected.every((event, offset) => sameJson(event, this.#events[this.#at + offset]))
+    return expected.every((event, offset) => isSame(event, this.#events[this.#at + offset]))
   }
 
   #take(expected: readonly RunEvent[]): boolean {
@@ -216,9 +228,9 @@ class DecisionCheck implements DecisionReport {
         this.giveUp(`the record ends before ${describe(event)}, which follows`)
         return false
       }
-      if (!sameJson(event, recorded)) {
-        this.#forged(`${describe(event)} follows here, and the record says ${describe(recorded)}`)
-        return false
+      if (!isSame(event, recorded)) {
+        const message = `${describe(event)} follows here, and the record says ${describe(recorded)}`
+        return this.#wrong(message) !== null
       }
       this.#at++
       this.recomputed++
@@ -226,14 +238,35 @@ class DecisionCheck implements DecisionReport {
     return true
   }
 
-  #forged(message: string): void {
+  #wrong(message: string, kind: FindingKind = 'forged_decision'): null {
     const seq = this.#seqs[Math.min(this.#at, this.#seqs.length - 1)] ?? null
-    this.findings.push({ kind: 'forged_decision', chain: this.#chain, seq, message })
+    if (this.#at >= this.#viewed) this.giveUp(`behind what was withheld: ${message}`)
+    else this.findings.push({ kind, chain: this.#chain, seq, message })
+    return null
   }
 }
 
-function describeAll(events: readonly RunEvent[]): string {
-  return events.length === 0 ? 'nothing' : events.map(describe).join(', then ')
+/** An older record does not hold the facts of a denial; what they must have been is listed. */
+function isSame(expected: RunEvent, recorded: RunEvent | undefined): boolean {
+  if (expected.type !== 'tool.denied' || recorded?.type !== 'tool.denied' || recorded.facts !== undefined)
+    return sameJson(expected, recorded)
+  const { facts: _facts, ...others } = expected
+  return sameJson(others, recorded)
+}
+
+/** What an approval that was given covers, where the call under it is another one. */
+function grantProblem(state: RunState, { callId, tool, args }: EventOf<'tool.admitted'>): string | null {
+  const ticket = state.byCallId.get(callId)
+  if (ticket?.state !== 'held') return null
+  const name = `approval ${approvalId(state.run, callId)}`
+  if (ticket.tool !== tool) return `${name} covers ${ticket.tool}; the call was ${tool}`
+  const [covered, used]: [JsonObject, JsonObject] = [ticket.args ?? {}, args ?? {}]
+  const names = [...new Set([...Object.keys(covered), ...Object.keys(used)])]
+  const other = names.find((each) => !sameJson(covered[each], used[each]))
+  if (other === undefined) return null
+  const show = (value: JsonObject) =>
+    Object.hasOwn(value, other) ? canonicalJson(value[other]!).slice(0, 200) : 'nothing'
+  return `${name} covers ${other} ${show(covered)}; the call used ${show(used)}`
 }
 
 function describe(event: RunEvent): string {

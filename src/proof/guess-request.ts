@@ -1,137 +1,139 @@
-import type { PolicyFact } from '../run/approval.ts'
 import type { EventOf, RunEvent } from '../run/event.ts'
 import type { Facts, RunRequest } from '../run/request.ts'
+import type { RunState } from '../run/state.ts'
 
-/** A request that may have led to an event, and the facts it must have come with. */
+type Call = EventOf<'tool.admitted' | 'tool.held' | 'tool.denied'>
+
+/** A request that may have led to an event; for a call, with the event that judges it and what it acts on. */
 export interface Guess {
   readonly request: RunRequest
-  readonly facts: Facts
-  /** What was taken on the record's word, because the record does not hold the fact itself. */
-  readonly onItsWord: string | null
+  readonly call: Call | null
+  readonly target: string | null
 }
 
 /** The requests that can have led to the events from the given place on, likeliest first; none if the event follows by itself only. */
-export function guessRequests(
-  events: readonly RunEvent[],
-  index: number,
-  toolOf: (callId: string) => string | null,
-): readonly Guess[] {
+export function guessRequests(events: readonly RunEvent[], index: number, state: RunState): readonly Guess[] {
   const event = events[index]!
-  const facts = { now: event.at }
-  const plain = (request: RunRequest): Guess => ({ request, facts, onItsWord: null })
+  const plain = (request: RunRequest): Guess => ({ request, call: null, target: null })
   switch (event.type) {
     case 'tool.admitted':
     case 'tool.held':
-      return [passed(event, event.at)]
-    case 'approval.voted': {
-      const { callId, comesTo, vote: said } = event
-      const { at: _at, ...vote } = said
-      const onItsWord = `that the vote of ${vote.person} came to '${comesTo}'`
-      return [{ request: { type: 'vote', callId, vote, comesTo }, facts, onItsWord }]
+      return [callOf(event)]
+    case 'tool.denied': {
+      // Where the playbook only observes, the call is let through all the same, and says what it acts on.
+      const passed = event.blocked ? [] : callAfter(events, index + 1)
+      return [{ ...callOf(event), target: passed[0]?.target ?? null }]
     }
-    case 'tool.denied':
-      return [denied(event)]
-    case 'tool.settled': {
-      const { callId, outcome, result, error, found } = event
-      return [plain({ type: 'settle', callId, tool: toolOf(callId) ?? '', outcome, result, error, found })]
-    }
-    case 'tool.unadmitted':
-      return [plain({ ...event, type: 'settle' })]
-    case 'step.completed': {
-      const finish = finishOf(events, index)
-      const { by, step, result } = event
-      if (by !== 'host' && by !== 'model') return []
-      return [plain({ type: 'complete', by, step, result }), ...finish.map(plain)]
-    }
+    case 'step.opened':
+      return callAfter(events, index)
     case 'step.skipped': {
       const { by, step, reason } = event
       if (by === 'host' || by === 'model') return [plain({ type: 'skip', by, step, reason })]
-      if (by === 'finish') return finishOf(events, index).map(plain)
-      return callAfter(events, index).map((call) => passed(call, event.at))
+      return by === 'finish' ? finishOf(events, index).map(plain) : callAfter(events, index)
     }
-    case 'step.opened':
-      return callAfter(events, index).map((call) => passed(call, event.at))
+    default:
+      return guessOthers(event, events, index, state).map(plain)
+  }
+}
+
+function guessOthers(
+  event: RunEvent,
+  events: readonly RunEvent[],
+  index: number,
+  state: RunState,
+): readonly RunRequest[] {
+  const asked = state.program?.pending
+  const question = asked?.kind === 'questions' ? asked.id : null
+  const unanswered = (error: string | null): RunRequest[] =>
+    question === null || error === null ? [] : [{ type: 'unanswered', id: question, error }]
+  switch (event.type) {
+    case 'approval.voted': {
+      const { at: _at, ...vote } = event.vote
+      return [{ ...event, type: 'vote', vote }]
+    }
+    case 'tool.settled': {
+      const tool = state.byCallId.get(event.callId)?.tool ?? ''
+      return [{ ...event, type: 'settle', tool }]
+    }
+    case 'tool.unadmitted':
+      return [{ ...event, type: 'settle' }]
+    case 'step.completed': {
+      const { by, step, result } = event
+      if (by !== 'host' && by !== 'model') return []
+      return [{ type: 'complete', by, step, result }, ...finishOf(events, index)]
+    }
     case 'step.failed': {
       const { by, step, error } = event
-      if (by === 'host' || by === 'model') return [plain({ type: 'fail', by, step, error })]
-      return [plain({ type: 'iterate' })]
+      if (by === 'host' || by === 'model') return [{ type: 'fail', by, step, error }]
+      return by === 'program' ? unanswered(error) : [{ type: 'iterate' }]
     }
     case 'step.escalated':
     case 'iteration.started':
-      return [plain({ type: 'iterate' })]
+      return [{ type: 'iterate' }]
     case 'step.retried':
-      return [plain({ type: 'retry', step: event.step, reason: event.reason })]
+      return [{ type: 'retry', step: event.step, reason: event.reason }]
     case 'step.refused':
-      return [plain(refused(event))]
-    case 'finish.refused': {
-      const message = finishOf(events, index)[0]?.message ?? null
-      return [plain({ type: 'finish', message })]
-    }
+      return [refused(event)]
+    case 'finish.refused':
+      return [{ type: 'finish', message: finishOf(events, index)[0]?.message ?? null }]
     case 'run.finished': {
       const { status, message } = event
-      const finish = plain({ type: 'finish', message })
-      return status === 'succeeded' ? [finish] : [finish, plain({ type: 'end', status, message })]
+      const finish: RunRequest = { type: 'finish', message }
+      if (status === 'succeeded') return [finish]
+      return [finish, { type: 'leave' }, ...unanswered(message), { type: 'end', status, message }]
     }
+    case 'question.answered': {
+      const { id, answers, usage } = event
+      return [{ type: 'answer', id, answers, ...(usage === null ? {} : { usage }) }]
+    }
+    case 'message.received':
+      return [{ type: 'message', text: event.text }]
+    case 'program.ending':
+      return [{ type: 'leave' }]
+    case 'act.done':
+      return (['model', 'host'] as const).map((by) => ({ ...event, type: 'complete', by }))
     default:
       return []
   }
 }
 
-/** A call that was let through or held. What policies said is recorded, and not worked out again here. */
-function passed(event: EventOf<'tool.admitted' | 'tool.held'>, now: number): Guess {
-  const target = event.target ?? null
-  if (event.policy === undefined) return { request: callOf(event), facts: { now, target }, onItsWord: null }
-  const held = event.type === 'tool.held' ? event : null
-  const policy: PolicyFact = {
-    verdict: held === null ? 'allow' : 'needs_approval',
-    code: '',
-    reason: held?.message.slice(`'${event.tool}' waits for approval: `.length, -1) ?? '',
-    demands: held?.demands ?? [],
-    expiresAfterSeconds: held === null ? 0 : (held.expiresAt - held.at) / 1000,
-    record: event.policy,
-  }
-  return { request: callOf(event), facts: { now, target, policy }, onItsWord: 'what the policies said' }
+function callOf(event: Call): Guess {
+  const { callId, tool, args } = event
+  const target = event.type === 'tool.denied' ? null : (event.target ?? null)
+  return { request: { type: 'call', callId, tool, args }, call: event, target }
 }
 
-function callOf({ callId, tool, args }: EventOf<'tool.admitted' | 'tool.held' | 'tool.denied'>): RunRequest {
-  return { type: 'call', callId, tool, args }
-}
-
-/** The facts of a denial are not recorded with it, so those that its code speaks of are taken from its words. */
-function denied(event: EventOf<'tool.denied'>): Guess {
-  const { code, message, at: now, tool } = event
-  const request = callOf(event)
+/** The facts behind a verdict, as they are recorded with it. Of an older record, those that its code speaks of, from its words. */
+export function factsOf(
+  event: Call,
+  now: number,
+  target: string | null,
+): { readonly facts: Facts; readonly onItsWord: string | null } {
+  const facts = { now, target, ...event.facts }
+  if (event.type !== 'tool.denied' || event.facts !== undefined) return { facts, onItsWord: null }
+  const { code, message, tool } = event
   const detail = (before: string) => message.slice(before.length, -1)
   switch (code) {
     case 'unknown_tool':
-      return { request, facts: { now, registered: false }, onItsWord: `that there was no tool '${tool}'` }
+      return { facts: { ...facts, registered: false }, onItsWord: `that there was no tool '${tool}'` }
     case 'vetoed': {
       const veto = detail(`'${tool}' was vetoed: `)
-      return { request, facts: { now, veto }, onItsWord: 'the veto of something outside the playbook' }
+      return { facts: { ...facts, veto }, onItsWord: 'the veto of something outside the playbook' }
     }
     case 'invalid_arguments': {
       const malformed = detail(`The call of '${tool}' is not well formed: `)
-      return { request, facts: { now, malformed }, onItsWord: 'that the arguments could not be read' }
+      return { facts: { ...facts, malformed }, onItsWord: 'that the arguments could not be read' }
     }
-    default: {
-      if (event.policy === undefined) return { request, facts: { now }, onItsWord: null }
-      const verdict = code === 'policy' ? 'deny' : 'allow'
-      const reason = detail(`'${tool}' is against policy: `)
-      const said = { code: '', demands: [], expiresAfterSeconds: 0, record: event.policy }
-      const onItsWord = verdict === 'deny' ? 'what the policies said' : null
-      return { request, facts: { now, policy: { verdict, reason, ...said } }, onItsWord }
-    }
+    default:
+      return { facts, onItsWord: null }
   }
 }
 
 /** The call for which steps were passed over: it comes behind them. */
-function callAfter(
-  events: readonly RunEvent[],
-  index: number,
-): readonly EventOf<'tool.admitted' | 'tool.held'>[] {
+function callAfter(events: readonly RunEvent[], index: number): readonly Guess[] {
   for (let at = index; at < events.length; at++) {
     const event = events[at]!
-    if (event.type === 'tool.admitted' || event.type === 'tool.held') return [event]
+    if (event.type === 'tool.admitted' || event.type === 'tool.held') return [callOf(event)]
     if (event.type !== 'step.skipped' && event.type !== 'step.opened') return []
   }
   return []
@@ -145,8 +147,7 @@ function finishOf(
   for (let at = index; at < events.length; at++) {
     const event = events[at]!
     if (event.type === 'run.finished') return [{ type: 'finish', message: event.message }]
-    const mayStandBefore = ['step.skipped', 'step.completed', 'finish.refused'].includes(event.type)
-    if (!mayStandBefore) return []
+    if (!['step.skipped', 'step.completed', 'finish.refused'].includes(event.type)) return []
   }
   return []
 }

@@ -2,7 +2,7 @@ import { chainVersion, saltedPayload, writeLink, type ChainLink } from '../journ
 import { exportVersion, type ExportManifest } from '../journal/chain-export.ts'
 import type { JournalEntry } from '../journal/journal.ts'
 import { canonicalJson } from '../shared/canonical-json.ts'
-import type { JsonObject } from '../shared/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import type { Finding } from './verdict.ts'
 
@@ -15,6 +15,8 @@ export interface ReadEntry {
   /** What the digest of the payload is made of; null where the payload is not in the export. */
   readonly salted: string | null
   readonly data: () => JsonObject | null
+  /** What a withheld payload says for people; nothing proves it. */
+  readonly view: JsonObject | null
   /** The same in canonical form, for where the line was spelled in another way than it was hashed. */
   readonly canonical: () => { readonly linkText: string; readonly salted: string | null }
 }
@@ -90,9 +92,10 @@ function readLine(line: string): ReadEntry {
   if (salt === undefined && rest !== '') return readAnyLine(line)
   const canonical = () => readAnyLine(line)
   if (salt === undefined)
-    return { link, linkText: linkText!, hash: hash!, salted: null, data: () => null, canonical }
+    return { link, linkText: linkText!, hash: hash!, salted: null, data: () => null, view: null, canonical }
   const data = () => JSON.parse(rest) as JsonObject
-  return { link, linkText: linkText!, hash: hash!, salted: saltedPayload(salt, rest), data, canonical }
+  const salted = saltedPayload(salt, rest)
+  return { link, linkText: linkText!, hash: hash!, salted, data, view: null, canonical }
 }
 
 /** A text of JSON; most hold no escape, and parsing is what takes the time here. */
@@ -106,7 +109,7 @@ const members = new Set(['link', 'hash', 'mac', 'key', 'salt', 'data', 'view'])
 function readAnyLine(line: string): ReadEntry {
   const read = JSON.parse(line) as Readonly<Record<string, unknown>>
   if (read['entry'] !== undefined) return readPlain(read['entry'] as JournalEntry)
-  const { link: given, hash, mac, key, salt, data } = read
+  const { link: given, hash, mac, key, salt, data, view } = read
   const known = Object.keys(read).every((name) => members.has(name))
   if (!known || typeof hash !== 'string' || typeof mac !== 'string' || typeof key !== 'string')
     throw new Error('this is no entry')
@@ -120,6 +123,7 @@ function readAnyLine(line: string): ReadEntry {
     hash,
     salted: payload === null ? null : saltedPayload(salt as string, canonicalJson(payload)),
     data: () => payload,
+    view: isJsonObject(view as Json) ? (view as JsonObject) : null,
   }
   return { ...entry, canonical: () => entry }
 }
@@ -127,7 +131,7 @@ function readAnyLine(line: string): ReadEntry {
 function readPlain(entry: JournalEntry): ReadEntry {
   const { run, seq, at, tenant, principal, type, data } = entry
   const link = checkLink({ v: chainVersion, run, seq, at, tenant, principal, type, payload: '', prev: null })
-  const read = { link, linkText: writeLink(link), hash: null, salted: null, data: () => data }
+  const read = { link, linkText: writeLink(link), hash: null, salted: null, data: () => data, view: null }
   return { ...read, canonical: () => read }
 }
 

@@ -7,6 +7,7 @@ export type FindingKind =
   | 'truncation'
   | 'missing_run'
   | 'forged_decision'
+  | 'uncovered_call'
   | 'forged_signature'
 
 /** Something that is wrong, and where. */

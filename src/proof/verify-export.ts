@@ -15,8 +15,9 @@ import type { Checkpoint } from '../journal/chain-checkpoint.ts'
 import { digest } from '../shared/digest.ts'
 import { checkChain, type Hash } from './check-chain.ts'
 import { checkCheckpoints, type VerifySignature } from './check-checkpoints.ts'
-import { checkDecisions, PlaybookShelf } from './check-decisions.ts'
+import { checkDecisions } from './check-decisions.ts'
 import { checkTenants } from './check-tenant.ts'
+import { Documents } from './documents.ts'
 import { readExport } from './read-export.ts'
 import type { ChainReport, Finding, Unchecked, Verdict } from './verdict.ts'
 
@@ -54,7 +55,7 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
 
   const damaged = new Set(findings.map(({ chain }) => chain))
   const notRecomputable: Unchecked[] = []
-  const playbooks = new PlaybookShelf(manifest.documents)
+  const documents = new Documents(manifest.documents)
   const reports: ChainReport[] = []
   for (const [chain, entries] of chains) {
     const last = entries.at(-1)!
@@ -72,7 +73,7 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
       reports.push({ ...report, recomputed: 0, covered: false, status: null })
       continue
     }
-    const decisions = checkDecisions(chain, entries, playbooks)
+    const decisions = checkDecisions(chain, entries, documents)
     findings.push(...decisions.findings)
     notRecomputable.push(...decisions.notRecomputable)
     reports.push({ ...report, recomputed: decisions.recomputed, covered, status: decisions.status })

@@ -11,14 +11,15 @@ type Request<Type extends RunRequest['type']> = Extract<RunRequest, { type: Type
  */
 export function decideVote(
   state: RunState,
-  { callId, vote, comesTo }: Request<'vote'>,
+  { callId, vote, comesTo, requesters }: Request<'vote'>,
   facts: Facts,
 ): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)
   const ticket = state.byCallId.get(callId)
   if (ticket === undefined || !isWaiting(ticket) || state.ended !== null) return []
   if (at >= ticket.approval!.expiresAt) return expire(ticket, at)
-  const voted: RunEvent = { type: 'approval.voted', at, callId, vote: { ...vote, at }, comesTo }
+  const asked = requesters === undefined ? {} : { requesters }
+  const voted: RunEvent = { type: 'approval.voted', at, callId, vote: { ...vote, at }, comesTo, ...asked }
   if (comesTo !== 'denied') return [voted]
   const why = vote.reason === null ? '' : `: ${vote.reason}`
   return [voted, voided(callId, at, `${vote.person} denied it${why}`)]

@@ -10,6 +10,7 @@ import { findOwner, naturalOwner, type Owner } from './find-owner.ts'
 import { noteProblem } from './program/note-rule.ts'
 import { findOwnerInProgram } from './program/find-owner-in-program.ts'
 import { PassedOverView } from './passed-over-view.ts'
+import { recordFacts } from './recorded-facts.ts'
 import type { Facts, RunRequest } from './request.ts'
 import { currentStep, type RunState } from './state.ts'
 import { isOverdue } from './step-clock.ts'
@@ -57,6 +58,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     message: describeDenial(state, request.tool, verdict),
     blocked,
     ...(facts.policy == null ? {} : { policy: facts.policy.record }),
+    ...recordFacts(state, facts),
   }
   if (blocked) {
     // A call that was approved and may not be made after all gives its place back; one that still waits keeps it.
@@ -76,8 +78,9 @@ function admission(
   owner: Owner,
   observed: DenialCode | null,
   at: number,
-  { policy = null, target }: Facts,
+  facts: Facts,
 ): readonly RunEvent[] {
+  const { policy = null, target } = facts
   const call = {
     at,
     callId: request.callId ?? freshCallId(state),
@@ -87,6 +90,7 @@ function admission(
     extra: owner.extra,
     observed,
     ...(target == null ? {} : { target }),
+    ...recordFacts(state, facts),
   }
   const waits = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
   const admitted: RunEvent = waits

@@ -4,6 +4,7 @@ import type { ApprovalState, ApprovalVote } from './approval.ts'
 import type { DenialCode } from './denial-code.ts'
 import type { FoundOut } from './found-out.ts'
 import type { ProgramEvent } from './program/program-event.ts'
+import type { RecordedFacts } from './recorded-facts.ts'
 import type { Outcome } from './ticket.ts'
 
 /** The ways a run can end. */
@@ -24,6 +25,8 @@ export type RunEvent = { readonly at: number } & (
       readonly inputs: JsonObject
       readonly enforced: boolean
       readonly finishAttempts: number
+      /** The digest of the list of tools it was begun with; absent where there was none. */
+      readonly tools?: string
     }
   | {
       readonly type: 'tool.admitted'
@@ -37,6 +40,7 @@ export type RunEvent = { readonly at: number } & (
       readonly target?: string
       /** What policies said, and from what; absent where none are asked. */
       readonly policy?: JsonObject
+      readonly facts?: RecordedFacts
     }
   /** The call may be made once people have approved it; its place is reserved. */
   | {
@@ -52,12 +56,15 @@ export type RunEvent = { readonly at: number } & (
       readonly demands: readonly JsonObject[]
       readonly expiresAt: number
       readonly policy: JsonObject
+      readonly facts?: RecordedFacts
     }
   | {
       readonly type: 'approval.voted'
       readonly callId: string
       readonly vote: ApprovalVote
       readonly comesTo: Exclude<ApprovalState, 'expired'>
+      /** Who asked for the run, and so could not approve. */
+      readonly requesters?: readonly string[]
     }
   | { readonly type: 'approval.expired'; readonly callId: string }
   | {
@@ -70,6 +77,7 @@ export type RunEvent = { readonly at: number } & (
       readonly message: string
       readonly blocked: boolean
       readonly policy?: JsonObject
+      readonly facts?: RecordedFacts
     }
   | {
       readonly type: 'tool.settled'

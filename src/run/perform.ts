@@ -21,6 +21,8 @@ export interface RunStart {
   readonly inputs: JsonObject
   readonly enforced: boolean
   readonly finishAttempts: number
+  /** The digest of the list of tools. */
+  readonly tools?: string
 }
 
 /** Begins a run: its first state and its first events. */
@@ -38,6 +40,7 @@ export function startRun(
     inputs: start.inputs,
     enforced: start.enforced,
     finishAttempts: start.finishAttempts,
+    ...(start.tools === undefined ? {} : { tools: start.tools }),
   }
   const state = begin(compiled, started)
   const events = [started]

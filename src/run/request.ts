@@ -46,6 +46,8 @@ export type RunRequest =
       readonly callId: string
       readonly vote: Omit<ApprovalVote, 'at'>
       readonly comesTo: Exclude<ApprovalState, 'expired'>
+      /** Who asked for the run; recorded with the vote. */
+      readonly requesters?: readonly string[]
     }
   /** A model's answers to the questions that are open. */
   | {

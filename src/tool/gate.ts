@@ -86,14 +86,20 @@ export class Gate {
     tools: ToolRegistry | null = this.tools,
   ): EnforcementResult {
     if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken.cause)
+    let due: readonly RunEvent[] = []
     try {
-      const { request, facts } = this.#propose(tool, call, tools)
+      const now = readClock(this.#options.clock)
+      // What is due by itself comes first, so that policies are told of the state in which the call is judged.
+      due = passTime(this.#state, { now })
+      const { request, facts } = this.#propose(tool, call, tools, now)
       const { answer, events } = perform(this.#state, request, facts)
-      this.#write(events)
+      this.#write(due.length === 0 ? events : [...due, ...events])
+      due = []
       const broken = this.#broken as { readonly cause: unknown } | null
       if (broken !== null) return refuseUnrecorded(tool, broken.cause)
       return describeAnswer(this.#state, answer, this.recordViolations)
     } catch (error) {
+      this.#write(due)
       return refuseUnjudged(tool, error)
     }
   }
@@ -117,7 +123,7 @@ export class Gate {
     callId: string,
     vote: Omit<ApprovalVote, 'at'>,
   ): { readonly comesTo: string } | { readonly refused: string } {
-    const now = readClock(this.#options.clock)
+    const now = Math.max(readClock(this.#options.clock), this.#state.clock)
     const { policy } = this.#options
     const ticket = this.#state.byCallId.get(callId)
     if (ticket === undefined || !isWaiting(ticket)) return { refused: 'it waits for no approval' }
@@ -126,16 +132,27 @@ export class Gate {
     const why = policy.whyNotBy(ticket, voter)
     if (why !== null) return { refused: why }
     const comesTo = policy.comesTo(ticket, voter, now)
-    const { answer } = this.request({ type: 'vote', callId, vote, comesTo })
+    const { answer } = this.request({
+      type: 'vote',
+      callId,
+      vote,
+      comesTo,
+      requesters: policy.requesters,
+    })
     return answer.some(({ type }) => type === 'approval.voted')
       ? { comesTo }
       : { refused: 'it came too late' }
   }
 
   /** A call as the machine judges it, with what policies say to it. */
-  #propose(tool: string, call: Omit<ProposedCall, 'tool'>, tools: ToolRegistry | null) {
-    const { policy, clock } = this.#options
-    const { request, facts } = readProposal(tool, call, tools, readClock(clock))
+  #propose(
+    tool: string,
+    call: Omit<ProposedCall, 'tool'>,
+    tools: ToolRegistry | null,
+    now = readClock(this.#options.clock),
+  ) {
+    const { policy } = this.#options
+    const { request, facts } = readProposal(tool, call, tools, now)
     if (policy === null) return { request, facts }
     const said = policy.judge(this.#state, request, tools?.get(request.tool) ?? null, facts.now)
     return { request, facts: { ...facts, policy: said } }

@@ -9,16 +9,16 @@
  * Y3  A call that is only shown, in a dry run, waits for nobody: that it would have is recorded. One that is really made waits, also there.
  */
 import type { PolicyFact } from '../run/approval.ts'
-import { findOwner } from '../run/find-owner.ts'
+import { countCalls, madeCalls, ownSpending, stepForPolicy } from '../run/policy-view.ts'
 import type { RunState } from '../run/state.ts'
-import { isOpen, type Ticket } from '../run/ticket.ts'
-import { CallHistory, type PastCall } from '../policy/call-history.ts'
+import type { Ticket } from '../run/ticket.ts'
+import { CallHistory } from '../policy/call-history.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { decide } from '../policy/decide.ts'
 import type { ApprovalDemand } from '../policy/decision.ts'
+import { factOf, writeDecision } from '../policy/decision-record.ts'
 import { judgeApproval, type Vote, whyNoVote } from '../policy/judge-approval.ts'
 import type { Counter, PolicyFacts, PolicyMode, Principal, Spent } from '../policy/policy-request.ts'
-import { matchesName } from '../playbook/match-name.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isOnlyShown } from './dry-run-tool.ts'
 import { targetOf } from './target-of.ts'
@@ -55,19 +55,13 @@ export class PolicyGuard {
   ): PolicyFact {
     const { tool: name, args } = call
     const target = tool === null ? null : targetOf(tool, args)
-    const request = { tool: name, args, step: stepOf(state, name), risk: tool?.risk ?? null, target }
+    const request = { tool: name, args, step: stepForPolicy(state, name), risk: tool?.risk ?? null, target }
     const facts = this.#facts(state, request, now)
     const decision = decide(this.#setup.policies, request, facts)
-    const { past: _, ...recorded } = facts
-    const rehearsed = facts.mode === 'dry-run' && tool !== null && isOnlyShown(tool)
-    return {
-      verdict: rehearsed && decision.verdict === 'needs_approval' ? 'allow' : decision.verdict,
-      code: decision.code,
-      reason: decision.reason,
-      demands: decision.approval as readonly JsonObject[],
-      expiresAfterSeconds: Math.min(...decision.approval.map((demand) => demand.expiresAfterSeconds)),
-      record: { decision, request, facts: recorded } as unknown as JsonObject,
-    }
+    const { past: _past, now: _now, inputs: _inputs, ...others } = facts
+    const shown = facts.mode === 'dry-run' && tool !== null && isOnlyShown(tool)
+    const made = { decision, request, facts: others, now: now < state.clock ? now : null, shown }
+    return factOf(made, writeDecision(made))
   }
 
   /** What a vote on a held call comes to, with those before it. */
@@ -78,7 +72,7 @@ export class PolicyGuard {
     const { state } = judgeApproval(
       demands,
       votes,
-      { askedAt: approval.askedAt, requesters: this.#requesters },
+      { askedAt: approval.askedAt, requesters: this.requesters },
       now,
     )
     return state === 'granted' || state === 'denied' ? state : 'waiting'
@@ -87,12 +81,13 @@ export class PolicyGuard {
   /** Why what somebody says does not count for a held call; null if it does for some of what it takes. */
   whyNotBy(ticket: Ticket, voter: Pick<Vote, 'person' | 'identity' | 'roles'>): string | null {
     const demands = ticket.approval!.demands as unknown as readonly ApprovalDemand[]
-    const reasons = demands.map((demand) => whyNoVote(demand, voter, this.#requesters))
+    const reasons = demands.map((demand) => whyNoVote(demand, voter, this.requesters))
     return reasons.includes(null) ? null : (reasons[0] ?? 'nobody knows what it takes')
   }
 
-  get #requesters(): readonly string[] {
-    return [this.#setup.principal.id, ...(this.#setup.requesters ?? [])]
+  /** Who asked for the run, and so cannot approve. */
+  get requesters(): readonly string[] {
+    return [...new Set([this.#setup.principal.id, ...(this.#setup.requesters ?? [])])]
   }
 
   #facts(state: RunState, request: { readonly target: string | null }, now: number): PolicyFacts {
@@ -104,7 +99,7 @@ export class PolicyGuard {
       mode,
       inputs: state.inputs,
       context,
-      past: asks ? new CallHistory(state.tickets.filter(isMade).map(pastCall), policies) : null,
+      past: asks ? new CallHistory(madeCalls(state), policies) : null,
       counters: Object.fromEntries(
         policies.flatMap((policy) => this.#count(policy, state, request.target, now)),
       ),
@@ -115,42 +110,8 @@ export class PolicyGuard {
 
   /** What a run can count by itself: its own calls. A limit over other runs finds no counter, and denies (Y2). */
   #count(policy: CompiledPolicy, state: RunState, target: string | null, now: number): [string, Counter][] {
-    return policy.counters.flatMap(({ key, tools, seconds, scope }): [string, Counter][] => {
-      if (scope !== 'run') return []
-      const since = seconds === null ? -Infinity : now - seconds * 1000
-      const made = state.tickets.filter(
-        (ticket) =>
-          isMade(ticket) &&
-          ticket.state !== 'failed' &&
-          ticket.admittedAt >= since &&
-          (tools === null || tools.some((glob) => matchesName(glob, ticket.tool))),
-      )
-      const targets = new Set(made.map((ticket) => ticket.target))
-      return [[key, { calls: made.length, targets: targets.size, seen: targets.has(target) }]]
-    })
+    return policy.counters.flatMap((query): [string, Counter][] =>
+      query.scope === 'run' ? [[query.key, countCalls(state, query, target, now)]] : [],
+    )
   }
-}
-
-function ownSpending(state: RunState, now: number): Partial<Spent> {
-  return { calls: state.tickets.filter(isMade).length, minutes: (now - state.startedAt) / 60_000 }
-}
-
-/** Whether a call had, or may have had, an effect. */
-function isMade({ state }: Ticket): boolean {
-  return state !== 'held' && state !== 'not_executed'
-}
-
-function pastCall(ticket: Ticket): PastCall {
-  const { tool, args, state, result } = ticket
-  const outcome = isOpen(ticket)
-    ? state === 'unknown'
-      ? 'unknown'
-      : 'open'
-    : (state as 'succeeded' | 'failed')
-  return { tool, args, outcome, result }
-}
-
-function stepOf(state: RunState, tool: string): string | null {
-  const owner = findOwner(state, tool)
-  return typeof owner === 'string' ? null : (owner.step?.id ?? null)
 }

@@ -1,0 +1,127 @@
+/**
+ * Asks the policies again, and counts votes again.
+ *
+ * Owns: whether what policies are recorded to have said follows from their texts and from what they were told.
+ *
+ * Invariants
+ * A1  What the run itself says (its inputs, its calls so far, its step) is taken from the state that was worked out again, never from the
+ *     decision's own record.
+ * A2  What only others can know (roles, what was spent, what was counted over other runs) is taken on the record's word.
+ */
+import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import { CallHistory } from '../policy/call-history.ts'
+import { decide } from '../policy/decide.ts'
+import type { ApprovalDemand, PolicyDecision } from '../policy/decision.ts'
+import { factOf, readDecision, type DecisionRecord } from '../policy/decision-record.ts'
+import { judgeApproval, type Vote, whyNoVote } from '../policy/judge-approval.ts'
+import type { PolicyFact } from '../run/approval.ts'
+import type { EventOf } from '../run/event.ts'
+import { countCalls, madeCalls, stepForPolicy } from '../run/policy-view.ts'
+import type { RunState } from '../run/state.ts'
+import type { Ticket } from '../run/ticket.ts'
+import type { JsonObject } from '../shared/json.ts'
+import { sameJson } from '../shared/same-json.ts'
+import type { Documents } from './documents.ts'
+
+/** What the policies say, what is wrong with the record of it, and what was taken on its word. */
+export interface PolicyReading {
+  readonly fact: PolicyFact
+  /** What they were told that the tool can do at worst. */
+  readonly risk: string | null
+  readonly wrong: string | null
+  readonly onItsWord: string | null
+}
+
+type JudgedCall = EventOf<'tool.admitted' | 'tool.held' | 'tool.denied'>
+
+/** Decides again what policies said to a call. */
+export function askPoliciesAgain(
+  state: RunState,
+  event: JudgedCall,
+  given: JsonObject,
+  documents: Documents,
+): PolicyReading {
+  const record = readDecision(given)
+  const reading = {
+    fact: factOf(record, given),
+    risk: record.request.risk ?? null,
+    wrong: null,
+    onItsWord: null,
+  }
+  const { policies, problem, missing } = findPolicies(record.decision, documents)
+  if (problem !== null) return { ...reading, wrong: problem }
+  if (missing !== null) return { ...reading, onItsWord: `what the policies said: ${missing}` }
+  const { tool, args, at } = event
+  const now = record.now ?? at
+  const request = { tool, args, ...record.request }
+  const wrong = factProblem(state, record, policies, { tool, now })
+  if (wrong !== null) return { ...reading, wrong }
+  const asks = policies.some(({ questions }) => questions.size > 0)
+  const past = asks ? new CallHistory(madeCalls(state), policies) : null
+  const decision = decide(policies, request, { ...record.facts, now, inputs: state.inputs, past })
+  if (!sameJson(decision, record.decision)) {
+    const message = `the policies say ${describe(decision)}, and the record says ${describe(record.decision)}`
+    return { ...reading, wrong: message }
+  }
+  const counted = policies.some(({ counters }) => counters.some(({ scope }) => scope !== 'run'))
+  return { ...reading, onItsWord: counted ? 'what was counted over other runs' : null }
+}
+
+/** What is wrong with a vote on a held call, if anything is: whether it counts, and what it comes to. */
+export function voteProblem(
+  ticket: Ticket,
+  { vote, comesTo, at }: EventOf<'approval.voted'>,
+  requesters: readonly string[],
+): string | null {
+  const { votes, askedAt, demands: asked } = ticket.approval!
+  const demands = asked as unknown as readonly ApprovalDemand[]
+  const voter = vote as unknown as Vote
+  const reasons = demands.map((demand) => whyNoVote(demand, voter, requesters))
+  if (!reasons.includes(null))
+    return `the vote of ${vote.person} does not count: ${reasons[0] ?? 'for nothing'}`
+  const { state } = judgeApproval(demands, [...votes, voter] as Vote[], { askedAt, requesters }, at)
+  const came = state === 'granted' || state === 'denied' ? state : 'waiting'
+  return came === comesTo ? null : `the votes come to '${came}', and the record says '${comesTo}'`
+}
+
+function findPolicies(decision: PolicyDecision, documents: Documents) {
+  const policies: CompiledPolicy[] = []
+  let problem: string | null = null
+  let missing: string | null = null
+  for (const { id, version, digest } of decision.policies) {
+    const found = documents.policy(digest)
+    const name = `${id}@${version} (${digest})`
+    if (found === 'forged') problem ??= `the policy ${name} in the export is not the one that was asked`
+    else if (found === null) missing ??= `the policy ${name} is not in the export`
+    else policies.push(found)
+  }
+  return { policies, problem, missing }
+}
+
+/** A1: what the policies were told of the run has to be what the run was. */
+function factProblem(
+  state: RunState,
+  { request, facts }: DecisionRecord,
+  policies: readonly CompiledPolicy[],
+  call: { readonly tool: string; readonly now: number },
+): string | null {
+  const step = stepForPolicy(state, call.tool)
+  if (request.step !== step) {
+    return `the policies were told of step '${request.step ?? 'none'}', and the call belonged to '${step ?? 'none'}'`
+  }
+  for (const query of policies.flatMap(({ counters }) => counters)) {
+    if (query.scope !== 'run') continue
+    const counted = countCalls(state, query, request.target, call.now)
+    const told = Object.hasOwn(facts.counters, query.key) ? facts.counters[query.key] : null
+    if (sameJson(counted, told)) continue
+    return `the policies were told of ${told?.calls ?? 'no'} calls (${query.key}), and the run had made ${counted.calls}`
+  }
+  const made = madeCalls(state).length
+  const told = facts.spent?.run.calls ?? made
+  return told === made ? null : `the policies were told of ${told} calls, and the run had made ${made}`
+}
+
+function describe({ verdict, rule, policy, reason }: PolicyDecision): string {
+  const by = policy === null ? '' : ` (${rule ?? 'no rule'} of ${policy.id}@${policy.version})`
+  return `${verdict}${by}: ${reason}`
+}

@@ -1,0 +1,57 @@
+import type { RunEvent } from './event.ts'
+
+/** Every kind of event; a new one that is not in here does not compile. */
+const types: Readonly<Record<RunEvent['type'], true>> = {
+  'run.started': true,
+  'tool.admitted': true,
+  'tool.held': true,
+  'approval.voted': true,
+  'approval.expired': true,
+  'tool.denied': true,
+  'tool.settled': true,
+  'tool.unadmitted': true,
+  'step.opened': true,
+  'step.undecided': true,
+  'step.completed': true,
+  'step.skipped': true,
+  'step.failed': true,
+  'step.escalated': true,
+  'step.retried': true,
+  'step.refused': true,
+  'iteration.started': true,
+  'finish.refused': true,
+  'run.finished': true,
+  'playbook.begun': true,
+  'playbook.described': true,
+  'playbook.returned': true,
+  'playbook.failed': true,
+  'step.entered': true,
+  'branch.taken': true,
+  'branch.passed': true,
+  'branch.ended': true,
+  'loop.turned': true,
+  'loop.continued': true,
+  'variable.set': true,
+  'call.due': true,
+  'act.begun': true,
+  'act.done': true,
+  'question.asked': true,
+  'question.answered': true,
+  'message.sent': true,
+  'person.awaited': true,
+  'message.received': true,
+  'message.handled': true,
+  'wait.begun': true,
+  'trigger.set': true,
+  'trigger.changed': true,
+  'trigger.fired': true,
+  'call.readied': true,
+  'call.followed': true,
+  'failure.handled': true,
+  'program.ending': true,
+}
+
+/** Says whether the run machine makes events of this kind. */
+export function isRunEventType(type: string): type is RunEvent['type'] {
+  return Object.hasOwn(types, type)
+}

@@ -1,0 +1,69 @@
+/**
+ * What policies are told of a run, worked out from its state alone, so that whoever verifies a record works out the same.
+ */
+import { matchesName } from '../playbook/match-name.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
+import { findOwner } from './find-owner.ts'
+import type { RunState } from './state.ts'
+import { isOpen, type Ticket } from './ticket.ts'
+
+/** An earlier call of the run that had, or may have had, an effect. */
+export interface MadeCall {
+  readonly tool: string
+  readonly args: JsonObject | null
+  readonly outcome: 'succeeded' | 'failed' | 'unknown' | 'open'
+  readonly result: Json | undefined
+}
+
+/** What is counted: calls of these tools, or of all, since so many seconds or since the run began. */
+export interface CallQuery {
+  readonly tools: readonly string[] | null
+  readonly seconds: number | null
+}
+
+/** Every call that was made so far, in order. */
+export function madeCalls(state: RunState): readonly MadeCall[] {
+  return state.tickets.filter(isMade).map((ticket) => {
+    const { tool, args, result } = ticket
+    const closed = ticket.state === 'unknown' ? 'unknown' : (ticket.state as 'succeeded' | 'failed')
+    return { tool, args, outcome: isOpen(ticket) && closed !== 'unknown' ? 'open' : closed, result }
+  })
+}
+
+/** The calls of a time, their different targets, and whether the given one is among them. */
+export function countCalls(
+  state: RunState,
+  { tools, seconds }: CallQuery,
+  target: string | null,
+  now: number,
+): { readonly calls: number; readonly targets: number; readonly seen: boolean } {
+  const since = seconds === null ? -Infinity : now - seconds * 1000
+  const made = state.tickets.filter(
+    (ticket) =>
+      isMade(ticket) &&
+      ticket.state !== 'failed' &&
+      ticket.admittedAt >= since &&
+      (tools === null || tools.some((glob) => matchesName(glob, ticket.tool))),
+  )
+  const targets = new Set(made.map((ticket) => ticket.target))
+  return { calls: made.length, targets: targets.size, seen: targets.has(target) }
+}
+
+/** What a run can count by itself of what it spent. */
+export function ownSpending(
+  state: RunState,
+  now: number,
+): { readonly calls: number; readonly minutes: number } {
+  return { calls: state.tickets.filter(isMade).length, minutes: (now - state.startedAt) / 60_000 }
+}
+
+/** The step that a call of the tool would belong to now; null for none. */
+export function stepForPolicy(state: RunState, tool: string): string | null {
+  const owner = findOwner(state, tool)
+  return typeof owner === 'string' ? null : (owner.step?.id ?? null)
+}
+
+/** Whether a call had, or may have had, an effect. */
+function isMade({ state }: Ticket): boolean {
+  return state !== 'held' && state !== 'not_executed'
+}

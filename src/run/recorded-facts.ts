@@ -1,0 +1,25 @@
+import type { Facts } from './request.ts'
+import type { RunState } from './state.ts'
+
+/** The facts behind a verdict on a call that are not what they usually are; only those, because most calls have none. */
+export interface RecordedFacts {
+  readonly registered?: false
+  readonly risk?: NonNullable<Facts['risk']>
+  readonly malformed?: string
+  readonly veto?: string
+}
+
+/** The member of an event that holds them, so that the verdict can be made again from the record alone; empty where all is as usual. */
+export function recordFacts(
+  state: RunState,
+  { registered, risk, malformed, veto }: Facts,
+): { readonly facts?: RecordedFacts } {
+  const facts: RecordedFacts = {
+    ...(registered === false ? { registered } : {}),
+    // A list of steps does not ask what a tool can do at worst; a program does.
+    ...(state.program === null || risk == null ? {} : { risk }),
+    ...(malformed == null ? {} : { malformed }),
+    ...(veto == null ? {} : { veto }),
+  }
+  return Object.keys(facts).length === 0 ? {} : { facts }
+}
