@@ -2,7 +2,7 @@
  * Finds secrets when they are used, and keeps them out of everything that is shown or kept.
  *
  * Owns: the secrets that were resolved so far.
- * Talks to: the environment, files, and programs that print a secret.
+ * Talks to: the environment, files, programs that print a secret, and the secret store.
  *
  * Invariants
  * V1  Only a reference from a configuration is resolved; no text of a run ever becomes one (G19).
@@ -21,6 +21,10 @@ export type SecretReference =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'exec'; readonly command: readonly string[]; readonly cwd: string }
+  | { readonly from: 'store'; readonly name: string }
+
+/** Looks a secret up in the store; null if there is none of that name. */
+export type StoredSecrets = (name: string) => Promise<string | null>
 
 /** What stands in the place of a secret. */
 export const mask = '[secret]'
@@ -33,12 +37,18 @@ const run = promisify(execFile)
 /** Resolves references, and masks what it resolved. */
 export class SecretVault {
   readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #stored: StoredSecrets
   readonly #known = new Set<string>()
   #forms: readonly string[] = []
   #pattern: RegExp | null = null
 
-  constructor(env: Readonly<Record<string, string | undefined>> = process.env) {
+  /** Without `stored`, nothing is in the store. */
+  constructor(
+    env: Readonly<Record<string, string | undefined>> = process.env,
+    stored: StoredSecrets = async () => null,
+  ) {
     this.#env = env
+    this.#stored = stored
   }
 
   /** The secret. Throws `secret_unavailable` if it cannot be had; the message names the reference only. */
@@ -93,8 +103,15 @@ export class SecretVault {
           return trimEnd(await readFile(reference.path, 'utf8'))
         case 'exec': {
           const [program = '', ...args] = reference.command
-          const options = { cwd: reference.cwd, timeout: 30_000, maxBuffer: 65_536 }
+          // Whoever prints one secret does not need the key of all others.
+          const env = { ...process.env, LOCKSTEP_SECRET_KEY: undefined }
+          const options = { cwd: reference.cwd, env, timeout: 30_000, maxBuffer: 65_536 }
           return trimEnd((await run(program, args, options)).stdout)
+        }
+        case 'store': {
+          const secret = await this.#stored(reference.name)
+          if (secret === null) throw unavailable(reference, 'is not in the store')
+          return secret
         }
       }
     } catch (error) {
@@ -142,6 +159,8 @@ export function describeReference(reference: SecretReference): string {
       return `file:${reference.path}`
     case 'exec':
       return `exec:${reference.command[0]}`
+    case 'store':
+      return `store:${reference.name}`
   }
 }
 
@@ -153,7 +172,9 @@ export function showReference(reference: SecretReference): string {
 }
 
 function unavailable(reference: SecretReference, what: string): LockstepError {
-  return new LockstepError('secret_unavailable', `The secret ${describeReference(reference)} ${what}.`)
+  const hint =
+    reference.from === 'store' ? { hint: `lockstep secret set ${reference.name} puts it there` } : {}
+  return new LockstepError('secret_unavailable', `The secret ${describeReference(reference)} ${what}.`, hint)
 }
 
 function trimEnd(text: string): string {

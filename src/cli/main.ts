@@ -107,6 +107,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./tools-command.ts')).toolsCommand,
   },
   {
+    name: 'secret',
+    summary: 'Keep secrets for tools, encrypted: set, list, remove',
+    load: async () => (await import('./secret-command.ts')).secretCommand,
+  },
+  {
     name: 'policy',
     summary: 'Check policies, test them with cases, explain what they say to a call',
     load: async () => (await import('./policy-command.ts')).policyCommand,

@@ -230,10 +230,11 @@ class ConfigReader {
         this.#report('invalid_name', at, `\`${name}\` is no name of a header`, { at: 'key' })
       if (ownHeaders.has(name.toLowerCase()))
         this.#report('value_not_allowed', at, `the header \`${name}\` cannot be set`, { at: 'key' })
-      const literal = typeof value === 'string' && !/\{|(?:^|\s)(?:env|file):/.test(value)
+      const literal = typeof value === 'string' && !/\{|(?:^|\s)(?:env|file|store):/.test(value)
       if (secretHeaders.has(name.toLowerCase()) && literal) {
         this.#report('value_not_allowed', at, `\`${name}\` holds a secret in plain text`, {
-          suggestion: 'refer to it: `Bearer env:NAME`, `file:PATH` or `[exec:PROGRAM, ARGUMENT]`',
+          suggestion:
+            'refer to it: `Bearer env:NAME`, `file:PATH`, `store:NAME` or `[exec:PROGRAM, ARGUMENT]`',
         })
       }
     }
@@ -281,7 +282,7 @@ class ConfigReader {
   #json(value: Json, path: DocumentPath, input: JsonSchema | undefined): void {
     if (typeof value === 'string') {
       // Only headers and variables hold references; here one would be sent as it stands.
-      if (/^(?:env|file|exec):/.test(value)) {
+      if (/^(?:env|file|exec):|^store:[\w.-]+$/.test(value)) {
         this.#report('value_not_allowed', path, `${this.#wording.place(path)} cannot refer to a secret`, {
           suggestion: 'put the secret into a header or a variable',
         })

@@ -7,6 +7,7 @@ import { checkConfig } from './config-check.ts'
 import { configSchema } from './config-schema.ts'
 
 const page = readFileSync(new URL('../../docs/reference/config.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../docs/guide/secrets.md', import.meta.url), 'utf8')
 
 /** Every key the schema knows, wherever it stands. */
 function keysOf(schema: z.core.$ZodType): string[] {
@@ -18,7 +19,7 @@ function keysOf(schema: z.core.$ZodType): string[] {
 }
 
 describe('docs/reference/config.md', () => {
-  const examples = [...page.matchAll(/```yaml config\n([\s\S]*?)```/g)].map((match) => match[1]!)
+  const examples = [...(page + guide).matchAll(/```yaml config\n([\s\S]*?)```/g)].map((match) => match[1]!)
 
   it('has examples', () => expect(examples.length).toBeGreaterThan(1))
 

@@ -1,15 +1,16 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { ConfigValue } from './config.ts'
+import { isSecretName } from './secret-name.ts'
 
 /** What a text of a configuration was read as, or why it is neither text nor a secret. */
 export type ReadConfigValue =
   | { readonly value: ConfigValue; readonly problem: null }
   | { readonly value: null; readonly problem: string }
 
-const pattern = /^(?:([A-Za-z][A-Za-z0-9_-]*) )?(env|file|exec):(.*)$/s
+const pattern = /^(?:([A-Za-z][A-Za-z0-9_-]*) )?(env|file|exec|store):(.*)$/s
 
 /**
- * Reads the value of a header or a variable. `env:NAME`, `file:PATH` and the list `[exec:PROGRAM, ARGUMENT, …]` are references to
+ * Reads the value of a header or a variable. `env:NAME`, `file:PATH`, `store:NAME` and the list `[exec:PROGRAM, ARGUMENT, …]` are references to
  * secrets, alone or after one word (`Bearer env:TOKEN`); everything else is text.
  */
 export function readConfigValue(given: string | readonly string[], folder: string): ReadConfigValue {
@@ -34,6 +35,9 @@ export function readConfigValue(given: string | readonly string[], folder: strin
         value: { kind: 'secret', prefix, reference: { from, path: resolve(folder, subject) } },
         problem: null,
       }
+    case 'store':
+      if (!isSecretName(subject)) return refuse('must name a secret of the store: store:NAME')
+      return { value: { kind: 'secret', prefix, reference: { from, name: subject } }, problem: null }
     default: {
       if (subject === '' || /\s/.test(subject))
         return refuse('must be a list, one element an argument: [exec:PROGRAM, ARGUMENT, …]')

@@ -6,6 +6,7 @@ export type SecretReference =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'exec'; readonly command: readonly string[]; readonly cwd: string }
+  | { readonly from: 'store'; readonly name: string }
 
 /** The value of a header or a variable: a text with placeholders, or a secret with what stands before it. */
 export type ConfigValue =

@@ -89,7 +89,7 @@ describe('loadConfig', () => {
   modules: [./tools.ts]
 mcpServers:
   files: { command: npx, args: [-y, server] }
-  remote: { type: http, url: https://mcp.example, headers: { Authorization: Bearer env:TOKEN } }
+  remote: { type: http, url: https://mcp.example, headers: { Authorization: Bearer env:TOKEN, X-Api-Key: store:shop.key } }
 `,
     )
     const config = await loadConfig(path)
@@ -102,6 +102,7 @@ mcpServers:
       remote: {
         headers: {
           Authorization: { kind: 'secret', prefix: 'Bearer ', reference: { from: 'env', name: 'TOKEN' } },
+          'X-Api-Key': { kind: 'secret', prefix: '', reference: { from: 'store', name: 'shop.key' } },
         },
       },
     })
@@ -168,6 +169,11 @@ mcpServer: {}
       /must be a list, one element an argument/,
     ],
     [http('url: https://a.example', 'headers: { A: "env:" }'), /must name a variable/],
+    [http('url: https://a.example', 'headers: { A: "store:" }'), /must name a secret of the store/],
+    [http('url: https://a.example', 'headers: { A: "store:a b" }'), /must name a secret of the store/],
+    [http('url: https://a.example', 'headers: { A: [store:a] }'), /must be a string: store:/],
+    [http('url: https://a.example', 'headers: { A: "store:{args.x}" }'), /holds no placeholder/],
+    [http('url: https://a.example', 'query: { key: "store:token" }'), /cannot refer to a secret/],
     [http('url: https://a.example', 'body: "{args}"'), /a GET request has no `body`/],
     [http('url: https://a.example', 'method: POST', 'body: { a: ["{args."] }'), /^7:invalid_expression/],
     [http('url: https://a.example', 'input: { type: nonsense }'), /not a JSON Schema/],
