@@ -101,8 +101,7 @@ export async function connectConfigured(
   onNotice: (text: string) => void,
 ): Promise<ConnectedServers> {
   const { maskTool } = await import('./adapter/masked-tool.ts')
-  const { SecretVault } = await import('./adapter/secret-vault.ts')
-  const vault = new SecretVault()
+  const vault = await createVault()
   await learnSecrets(config, vault)
   const declared = await declaredTools(config, vault)
   const modules = await moduleTools(config.modules, vault)
@@ -190,8 +189,7 @@ export async function openTools(
     readonly dry?: DryBinding | null
   } = {},
 ): Promise<OpenTools> {
-  const { SecretVault } = await import('./adapter/secret-vault.ts')
-  const vault = new SecretVault()
+  const vault = await createVault()
   const masks = {
     maskText: (text: string) => vault.maskText(text),
     maskJson: (value: Json) => vault.maskJson(value),
@@ -215,6 +213,15 @@ export async function openTools(
     names.add(tool.name)
   }
   return { tools, ...masks, close: mcp.close }
+}
+
+/** A vault that knows the secret store of the user's data folder. The store is read when a secret of it is asked for. */
+async function createVault(): Promise<SecretVault> {
+  const { SecretVault } = await import('./adapter/secret-vault.ts')
+  return new SecretVault(process.env, async (name) => {
+    const { SecretStore } = await import('./source/secret-store.ts')
+    return new SecretStore().get(name)
+  })
 }
 
 /** Lets the mask know, before anything is shown, what can be looked up without running a program. */

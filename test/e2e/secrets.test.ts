@@ -14,12 +14,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SecretStore } from '../../src/source/secret-store.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 const secrets = {
   header: 'planted-header-secret-4711',
   file: 'planted-file-secret/+"4711',
   program: 'planted-program-secret-4711',
+  stored: 'planted-stored-secret/+"4711',
 }
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-secrets-'))
 let server: Server
@@ -29,7 +31,7 @@ let received: string[] = []
 beforeAll(async () => {
   // A service that tells everything it was sent, in a success, in an error, and in a redirect.
   server = createServer((request, response) => {
-    received.push(request.headers.authorization ?? '')
+    received.push(request.headers.authorization ?? '', String(request.headers['x-stored'] ?? ''))
     const told = JSON.stringify({ ...request.headers, path: request.url })
     const type = { 'content-type': 'application/json' }
     if (request.url === '/redirect')
@@ -55,7 +57,7 @@ function everything(path: string): string {
 }
 
 describe('planted secrets', () => {
-  function prepare(): { env: Record<string, string>; args: string[]; left: string } {
+  async function prepare(): Promise<{ env: Record<string, string>; args: string[]; left: string }> {
     const left = mkdtempSync(join(folder, 'left-'))
     writeFileSync(join(folder, 'token.txt'), `${secrets.file}\n`)
     writeFileSync(join(folder, 'print.mjs'), 'console.log(process.argv[2].split("").reverse().join(""))')
@@ -63,7 +65,7 @@ describe('planted secrets', () => {
       join(folder, 'tell.mjs'),
       'console.log(JSON.stringify(process.env)); console.error(process.env.TOKEN); process.exit(Number(process.argv[2]))',
     )
-    const authorization = { Authorization: 'Bearer env:PLANTED' }
+    const authorization = { Authorization: 'Bearer env:PLANTED', 'X-Stored': 'Token store:planted' }
     const http = (name: string, path: string) => ({
       name,
       description: 'd',
@@ -78,6 +80,7 @@ describe('planted secrets', () => {
       command: [process.execPath, 'tell.mjs', code],
       env: {
         TOKEN: 'file:token.txt',
+        STORED: 'store:planted',
         OTHER: [`exec:${process.execPath}`, 'print.mjs', [...secrets.program].toReversed().join('')],
       },
     })
@@ -103,6 +106,7 @@ describe('planted secrets', () => {
     const turns = [...calls.map((call) => ({ calls: [call] })), { text: 'done' }]
     writeFileSync(join(folder, 's.yaml'), JSON.stringify({ turns }))
     mkdirSync(join(left, 'home'))
+    await new SecretStore({ home: join(left, 'home') }).set('planted', secrets.stored)
     return {
       left,
       env: { PLANTED: secrets.header, LOCKSTEP_HOME: join(left, 'home') },
@@ -114,16 +118,19 @@ describe('planted secrets', () => {
     ...Object.values(secrets),
     JSON.stringify(secrets.file).slice(1, -1),
     encodeURIComponent(secrets.file),
+    JSON.stringify(secrets.stored).slice(1, -1),
+    encodeURIComponent(secrets.stored),
   ]
 
   it.each([[[]], [['--json']]])('appear in no output and no record of a real run %j', async (more) => {
-    const { args, env, left } = prepare()
+    const { args, env, left } = await prepare()
     received = []
     const { code, out, err } = await runLockstep([...args, '--mode', 'execute', ...more], {
       cwd: folder,
       env,
     })
     expect(received).toContain(`Bearer ${secrets.header}`)
+    expect(received).toContain(`Token ${secrets.stored}`)
     expect(code, out + err).toBe(0)
     const kept = everything(left)
     expect(kept).toContain('[secret]')
@@ -135,16 +142,17 @@ describe('planted secrets', () => {
   })
 
   it('need not be there for a dry run', async () => {
-    const { args, env, left } = prepare()
+    const { args, env, left } = await prepare()
     received = []
     const ended = await runLockstep(args, { cwd: folder, env: { ...env, PLANTED: '' } })
     expect([ended.code, received]).toEqual([0, []])
     expect(ended.out).toContain('"authorization":"Bearer [secret env:PLANTED]"')
+    expect(ended.out).toContain('"x-stored":"Token [secret store:planted]"')
     for (const secret of hidden) expect(ended.out + everything(left)).not.toContain(secret)
   })
 
   it('V2: are masked before the first tool that needs them is used', async () => {
-    const { env, left } = prepare()
+    const { env, left } = await prepare()
     const config = {
       tools: {
         exec: [
@@ -203,7 +211,7 @@ describe('planted secrets', () => {
   })
 
   it('that are numbers are masked as values, and every line of --json stays JSON', async () => {
-    const { args, env } = prepare()
+    const { args, env } = await prepare()
     const pin = '4711081500'
     writeFileSync(
       join(folder, 's.yaml'),
@@ -228,7 +236,7 @@ describe('planted secrets', () => {
   })
 
   it('are had from no program in a dry run, unless reads are called for real', async () => {
-    const { args, env } = prepare()
+    const { args, env } = await prepare()
     const mark = join(folder, 'asked')
     writeFileSync(
       join(folder, 'print.mjs'),
@@ -245,13 +253,13 @@ describe('planted secrets', () => {
   })
 
   it('V1: are not read from what a model says', async () => {
-    const { args, env, left } = prepare()
+    const { args, env, left } = await prepare()
     await runLockstep([...args, '--mode', 'execute'], { cwd: folder, env })
     expect(everything(left)).toContain('/ok/env%3APLANTED%20file%3Atoken.txt')
   })
 
   it('that cannot be had are named, and nothing is sent', async () => {
-    const { args, env } = prepare()
+    const { args, env } = await prepare()
     received = []
     const { out } = await runLockstep([...args, '--mode', 'execute'], {
       cwd: folder,
