@@ -2,11 +2,11 @@ import type { DocumentPath } from '../document/diagnostic.ts'
 import type { ExpressionReference } from '../expression/compile-expression.ts'
 import type { Json } from '../shared/json.ts'
 import { type CheckContext, stepPath } from './check-context.ts'
-import { checkNames, type Names } from './check-conditions.ts'
-import { type CallScope, compileInput } from './compile-input.ts'
+import { checkReferences, type Names, reportErrors } from './check-references.ts'
+import { type CallScope, compileInput, type PlacedTemplate } from './compile-input.ts'
 import { equalJson } from './freeze.ts'
 import type { StepDraft } from './playbook-draft.ts'
-import { stepDefaults } from './playbook-schema.ts'
+import { type InputFile, stepDefaults } from './playbook-schema.ts'
 
 /** What only a model works with: in a step that is a call it would say nothing. */
 const forModels = ['expected_tools', 'hints', 'max_tool_calls', 'complete_when', 'disclosure'] as const
@@ -24,10 +24,17 @@ const forCalls = [
 
 /** Reports what is wrong with the calls that steps are: keys that do not go together, and placeholders that cannot be filled in. */
 export function checkCalls(context: CheckContext, names: Names): void {
-  for (const step of context.draft.steps) {
+  const { draft } = context
+  for (const step of draft.steps) {
     if (step.broken('tool')) continue
     checkKind(step, context)
-    if (step.tool !== null) checkTemplates(step, context, names)
+    if (step.tool === null) continue
+    checkRoles(step, context)
+    checkTemplates(step, context, names)
+  }
+  if (!context.alone && !draft.broken('steps')) {
+    checkTogether(context)
+    checkUndoing(context)
   }
 }
 
@@ -52,61 +59,124 @@ function checkKind(step: StepDraft, { report, wording }: CheckContext): void {
   }
 }
 
-function checkTemplates(step: StepDraft, context: CheckContext, names: Names): void {
-  const { foreach, verify, compensate } = step
-  const inside = foreach !== null
-  const check = (value: Json, scope: CallScope, path: DocumentPath) =>
-    checkInput(value, scope, path, inside, context, names)
-  if (!step.broken('input')) check(step.input, 'input', stepPath(step, 'input'))
-  if (foreach !== null && !step.broken('foreach')) check(foreach, 'foreach', stepPath(step, 'foreach'))
-  if (verify !== null && !step.broken('verify')) {
-    check(verify.input, 'after', stepPath(step, 'verify', 'input'))
-  }
-  if (compensate !== null && !step.broken('compensate')) {
-    check(compensate.input, 'after', stepPath(step, 'compensate', 'input'))
-  }
+/** A role that nobody can have would hold the call for ever. */
+function checkRoles(step: StepDraft, { report, wording }: CheckContext): void {
+  if (step.broken('required_roles')) return
+  const seen = new Set<string>()
+  step.required_roles.forEach((role, index) => {
+    const path = stepPath(step, 'required_roles', index)
+    const place = wording.place(path)
+    if (role.trim() !== role || role === '') {
+      const what = role === '' ? 'an empty text' : `"${role}", with space around it`
+      report('invalid_name', path, `${place} names ${what}: nobody has such a role`)
+    } else if (seen.has(role)) report('duplicate_item', path, `${place} names \`${role}\` twice`)
+    seen.add(role)
+  })
 }
 
-function checkInput(
-  value: Json,
-  scope: CallScope,
-  path: DocumentPath,
-  inside: boolean,
-  context: CheckContext,
-  names: Names,
-): void {
-  const { report, wording } = context
-  const { input, misspelt } = compileInput(value, scope)
-  for (const { path: at, errors } of misspelt) {
-    const place = [...path, ...at]
-    for (const error of errors) {
-      report('invalid_expression', place, `${wording.place(place)}: ${error.message}`, {
-        range: { start: error.start, end: error.end },
-        suggestion: 'a brace that is no placeholder is written twice: {{ or }}',
-      })
-    }
-  }
-  for (const { path: at, template } of input.templates) {
-    const place = [...path, ...at]
-    checkNames(template.references, place, names, context)
-    for (const reference of template.references) checkReference(reference, place, inside, context)
-  }
-  if (scope === 'foreach' && misspelt.length === 0 && input.templates.length === 0) {
-    report('invalid_expression', path, `${wording.place(path)} must be a placeholder whose value is a list`, {
-      suggestion: 'write it in braces: "{inputs.nodes}"',
+/** Without an order every call is due at once, which is seldom meant. */
+function checkTogether({ draft, report, wording }: CheckContext): void {
+  const calls = draft.steps.filter((step) => step.tool !== null)
+  const unordered = draft.strict_sequence === false && draft.steps.every((step) => step.after === null)
+  if (!unordered || calls.length < 2) return
+  const message = `with ${wording.key('strict_sequence')}: false all ${calls.length} calls are made at once, in no order`
+  report('unordered_calls', ['strict_sequence'], message, {
+    severity: 'warning',
+    suggestion: `give steps an ${wording.key('after')}, or put those that belong side by side below \`parallel\``,
+  })
+}
+
+/** Undoing needs somebody to say how. */
+function checkUndoing({ draft, report, wording }: CheckContext): void {
+  if (draft.steps.some((step) => step.compensate !== null || step.broken('compensate'))) return
+  for (const key of ['on_failure', 'on_cancel'] as const) {
+    if (draft[key] !== 'compensate') continue
+    const message = `${wording.key(key)} is compensate, but no step has ${wording.key('compensate')}: only calls whose tools say what undoes them are undone`
+    report('no_effect', [key], message, {
+      severity: 'warning',
+      at: 'key',
+      suggestion: `give the steps ${wording.key('compensate')}, or remove it`,
     })
   }
 }
 
-function checkReference(
+function checkTemplates(step: StepDraft, context: CheckContext, names: Names): void {
+  const { foreach, verify, compensate } = step
+  const check = (value: Json, scope: CallScope, ...keys: readonly string[]) =>
+    checkInput(value, scope, step, stepPath(step, ...keys), context, names)
+  if (!step.broken('input')) check(step.input, 'input', 'input')
+  if (verify !== null && !step.broken('verify')) check(verify.input, 'after', 'verify', 'input')
+  if (compensate !== null && !step.broken('compensate')) {
+    check(compensate.input, 'after', 'compensate', 'input')
+  }
+  if (foreach === null || step.broken('foreach')) return
+  const templates = check(foreach, 'foreach', 'foreach')
+  if (templates !== null) checkList(step, foreach, templates, context)
+}
+
+/** Reports what is wrong with the texts of an input; the templates in it, or null if one could not be read. */
+function checkInput(
+  value: Json,
+  scope: CallScope,
+  step: StepDraft,
+  path: DocumentPath,
+  context: CheckContext,
+  names: Names,
+): readonly PlacedTemplate[] | null {
+  const reader = (at: DocumentPath, source: string) =>
+    ({ path: [...path, ...at], source, step, needs: 'all' }) as const
+  const { input, misspelt } = compileInput(value, scope)
+  for (const { path: at, source, errors } of misspelt) {
+    const suggestion = 'a brace that is no placeholder is written twice: {{ or }}'
+    reportErrors(errors, reader(at, source), names, context, suggestion)
+  }
+  for (const { path: at, template } of input.templates) {
+    checkReferences(template.references, reader(at, template.source), names, context)
+    for (const reference of template.references) {
+      checkOwn(reference, [...path, ...at], step.foreach !== null, context)
+    }
+  }
+  return misspelt.length > 0 ? null : input.templates
+}
+
+/** What a call goes through is a list: one placeholder, and not an input of another type. */
+function checkList(
+  step: StepDraft,
+  source: string,
+  templates: readonly PlacedTemplate[],
+  { draft, report, wording }: CheckContext,
+): void {
+  const path = stepPath(step, 'foreach')
+  if (templates.length !== 1 || templates[0]!.template.parts.length !== 1) {
+    report(
+      'invalid_expression',
+      path,
+      `${wording.place(path)} must be one placeholder whose value is a list`,
+      {
+        suggestion: 'write it in braces, with nothing around it: "{inputs.nodes}"',
+      },
+    )
+    return
+  }
+  const name = /^\{\s*inputs\.([A-Za-z_]\w*)\s*\}$/.exec(source)?.[1]
+  if (name === undefined || draft.broken('inputs') || !Object.hasOwn(draft.inputs, name)) return
+  const declared: InputFile = draft.inputs[name]!
+  const type = typeof declared === 'string' ? declared : declared.type
+  if (type === 'array' || type === 'any') return
+  const message = `${wording.place(path)} goes through \`inputs.${name}\`, which is declared as ${type}, not as a list`
+  report('wrong_type', path, message, { suggestion: `declare \`${name}\` as array` })
+}
+
+/** What only a call that is made several times has, and what is no value. */
+function checkOwn(
   { name, path, start, end }: ExpressionReference,
   place: DocumentPath,
-  inside: boolean,
+  repeated: boolean,
   { report, wording }: CheckContext,
 ): void {
   const range = { start, end }
   const owner = wording.place(place)
-  if ((name === 'item' || name === 'index') && !inside) {
+  if ((name === 'item' || name === 'index') && !repeated) {
     const message = `${owner} uses \`${name}\`, which there is only with ${wording.key('foreach')}`
     report('invalid_expression', place, message, { range })
   }

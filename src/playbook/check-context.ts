@@ -1,5 +1,6 @@
 import type { DocumentPath } from '../document/diagnostic.ts'
 import type { Report } from '../document/problem.ts'
+import type { JsonSchema } from '../shared/json-schema.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 import type { PlaybookDraft, StepDraft } from './playbook-draft.ts'
 import type { Wording } from './wording.ts'
@@ -11,12 +12,22 @@ export type CheckContext = {
   readonly wording: Wording
   /** The tools that exist, when that is known. */
   readonly tools: ReadonlySet<string> | null
+  /** What is known of some tools. */
+  readonly facts: ReadonlyMap<string, ToolFacts>
   /** The tools that are known to do whatever their arguments say. */
   readonly dispatchers: ReadonlySet<string>
   /** The nearest known name as a suggestion, as long as looking for it is affordable. */
   readonly didYouMean: Suggester
+  /** The name that the id of a step was made from; null where it has an id of its own. */
+  readonly nameOf: (index: number) => string | null
   /** Whether a step is judged without the playbook it will belong to. */
   readonly alone: boolean
+}
+
+/** What a check may know of a tool besides its name. */
+export interface ToolFacts {
+  readonly risk?: 'read' | 'write' | 'irreversible' | null | undefined
+  readonly input?: JsonSchema | null | undefined
 }
 
 /** The path of a key of a step. */

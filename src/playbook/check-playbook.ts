@@ -6,16 +6,19 @@ import type { Diagnostic } from '../document/diagnostic.ts'
 import { type Problem, reportInto } from '../document/problem.ts'
 import { readValue } from '../document/read-value.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
-import type { Json } from '../shared/json.ts'
+import { isJsonObject, type Json } from '../shared/json.ts'
 import { checkCalls } from './check-calls.ts'
-import { checkConditions, knownNames } from './check-conditions.ts'
-import { type CheckContext, createSuggester } from './check-context.ts'
+import { checkConditions } from './check-conditions.ts'
+import { checkCallTools } from './check-call-tools.ts'
+import { type CheckContext, createSuggester, type ToolFacts } from './check-context.ts'
 import { checkDispatchers } from './check-dispatchers.ts'
 import { checkInputs } from './check-inputs.ts'
 import { checkKeys } from './check-keys.ts'
 import { checkOrder } from './check-order.ts'
+import { knownNames } from './check-references.ts'
 import { checkSchemas } from './check-schemas.ts'
 import { checkShape } from './check-shape.ts'
+import { checkSpelling } from './check-spelling.ts'
 import { checkSteps } from './check-steps.ts'
 import { checkTools } from './check-tools.ts'
 import { draftPlaybook } from './playbook-draft.ts'
@@ -28,6 +31,8 @@ import { writeOutPlaybook, writeOutStep } from './write-out.ts'
 export type CheckOptions = {
   /** The tools that exist; when given, a step may expect no others. */
   readonly tools?: readonly string[] | undefined
+  /** What is known of tools, by their names; those not in it are not judged. */
+  readonly facts?: ReadonlyMap<string, ToolFacts> | undefined
   /** Tools that do whatever their arguments say, besides those whose name says so. */
   readonly dispatchers?: readonly string[] | undefined
 }
@@ -46,7 +51,9 @@ export function checkPlaybook(
   value: Json,
   options: CheckOptions & { readonly spelling?: Spelling; readonly alone?: boolean } = {},
 ): { file: CheckedPlaybookFile | null; problems: readonly Problem[] } {
-  const { spelling = 'file', alone = false, tools, dispatchers = [] } = options
+  const { spelling = 'file', alone = false, tools, dispatchers = [], facts = new Map() } = options
+  const misspelt: Problem[] = []
+  checkSpelling(value, spelling, reportInto(misspelt))
   const problems: Problem[] = []
   const report = reportInto(problems)
   const spelt = spellRunbook(value)
@@ -60,6 +67,8 @@ export function checkPlaybook(
       wording,
       alone,
       tools: tools === undefined ? null : new Set(tools),
+      facts,
+      nameOf: (index) => nameOf(spelt.placed[index]?.step),
       dispatchers: new Set(dispatchers),
       didYouMean: createSuggester(),
     }
@@ -67,12 +76,17 @@ export function checkPlaybook(
     const names = knownNames(context)
     checkConditions(context, names)
     checkCalls(context, names)
+    checkCallTools(context)
   }
-  const failed = problems.some((problem) => problem.severity === 'error')
-  return {
-    file: failed ? null : draft,
-    problems: problems.map((problem) => ({ ...problem, path: spelt.placeOf(wording.path(problem.path)) })),
-  }
+  const located = problems.map((problem) => ({ ...problem, path: spelt.placeOf(wording.path(problem.path)) }))
+  const all = [...misspelt, ...located]
+  return { file: all.some((problem) => problem.severity === 'error') ? null : draft, problems: all }
+}
+
+/** The name that stands for an id. */
+function nameOf(step: Json | undefined): string | null {
+  if (step === undefined || !isJsonObject(step) || step['id'] !== undefined) return null
+  return typeof step['name'] === 'string' ? step['name'] : null
 }
 
 /** Judges a playbook built in code; `replace` stands plain values in for instances. */

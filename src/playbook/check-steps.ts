@@ -1,25 +1,48 @@
 import { type CheckContext, namedTools, stepPath } from './check-context.ts'
 import type { StepDraft } from './playbook-draft.ts'
+import { clip } from './wording.ts'
 
 /** Reports what is wrong with steps by themselves: ids, tools named twice, and steps that could never be complete. */
 export function checkSteps(context: CheckContext): void {
   checkIds(context)
   const named = new Set(context.draft.steps.flatMap((step) => step.expected_tools))
   for (const step of context.draft.steps) {
-    if (step.broken('expected_tools') || step.tool !== null) continue
+    if (step.broken('expected_tools') || step.broken('tool')) continue
+    if (step.tool !== null) {
+      checkCallArguments(step, step.tool, context)
+      continue
+    }
     checkToolList(step, context)
     checkArguments(step, named, context)
     checkCompletion(step, context)
   }
 }
 
-function checkIds({ draft, report, wording }: CheckContext): void {
+/** What a call's own arguments must satisfy may be said; those of other calls are not made here. */
+function checkCallArguments(step: StepDraft, called: string, { report, wording }: CheckContext): void {
+  for (const tool of step.broken('arguments') ? [] : Object.keys(step.arguments)) {
+    if (tool === called) continue
+    report(
+      'unexpected_arguments',
+      stepPath(step, 'arguments', tool),
+      `${wording.step(step.index)} has ${wording.key('arguments')} for \`${tool}\`, but it is a call of \`${called}\``,
+      { at: 'key', suggestion: 'make it a rule of the playbook' },
+    )
+  }
+}
+
+function checkIds({ draft, report, wording, nameOf }: CheckContext): void {
   const first = new Map<string, number>()
   for (const step of draft.steps) {
     if (step.broken('id')) continue
     const earlier = first.get(step.id)
     if (earlier === undefined) first.set(step.id, step.index)
-    else {
+    else if (nameOf(step.index) !== null && nameOf(step.index) !== nameOf(earlier)) {
+      const message = `steps ${earlier + 1} and ${step.index + 1} get the same ${wording.key('id')}: the name \`${clip(nameOf(step.index)!)}\` makes \`${step.id}\` too`
+      report('duplicate_step', stepPath(step, 'id'), message, {
+        suggestion: `give one of them another name, or an ${wording.key('id')}`,
+      })
+    } else {
       const message = `duplicate step ${wording.key('id')} \`${step.id}\`: steps ${earlier + 1} and ${step.index + 1} share it`
       report('duplicate_step', stepPath(step, 'id'), message)
     }

@@ -53,6 +53,7 @@ export interface PlacedTemplate {
 /** What is wrong with one text of an input. */
 export interface MisspeltInput {
   readonly path: readonly (string | number)[]
+  readonly source: string
   readonly errors: readonly ExpressionError[]
 }
 
@@ -68,7 +69,7 @@ export function compileInput(
       if (!part.includes('{') && !part.includes('}')) return () => part
       const { template, errors } = compileTemplate<null>(part, { names: callScopes[scope] })
       if (template === null) {
-        misspelt.push({ path, errors })
+        misspelt.push({ path, source: part, errors })
         return () => part
       }
       templates.push({ path, template })

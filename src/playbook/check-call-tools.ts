@@ -1,0 +1,115 @@
+import type { DocumentPath } from '../document/diagnostic.ts'
+import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
+import { compileJsonSchema, type CompiledJsonSchema, findSchemaProblems } from '../shared/json-schema.ts'
+import { type CheckContext, stepPath } from './check-context.ts'
+import type { StepDraft } from './playbook-draft.ts'
+
+/** Reports calls that do not fit the tools they call, as far as these are known: arguments, checks that change something, undoing what only reads. */
+export function checkCallTools(context: CheckContext): void {
+  if (context.facts.size === 0) return
+  const schemas: Schemas = new Map()
+  for (const step of context.draft.steps) {
+    if (step.tool === null || step.broken('tool')) continue
+    const { tool, verify, compensate } = step
+    if (!step.broken('input')) checkArguments(tool, step.input, stepPath(step, 'input'), context, schemas)
+    if (verify !== null && !step.broken('verify')) {
+      checkArguments(verify.tool, verify.input, stepPath(step, 'verify', 'input'), context, schemas)
+      checkReads(step, verify.tool, context)
+    }
+    if (compensate !== null && !step.broken('compensate')) {
+      checkArguments(
+        compensate.tool,
+        compensate.input,
+        stepPath(step, 'compensate', 'input'),
+        context,
+        schemas,
+      )
+      checkUndone(step, tool, context)
+    }
+  }
+}
+
+function checkReads(step: StepDraft, tool: string, { facts, report, wording }: CheckContext): void {
+  const risk = facts.get(tool)?.risk ?? 'read'
+  if (risk === 'read') return
+  const path = stepPath(step, 'verify', 'tool')
+  const message = `${wording.place(path)} is \`${tool}\`, whose risk is ${risk}: looking must change nothing`
+  report('not_read_only', path, message, { suggestion: 'use a tool whose risk is read' })
+}
+
+function checkUndone(step: StepDraft, tool: string, { facts, report, wording }: CheckContext): void {
+  if (facts.get(tool)?.risk !== 'read') return
+  const path = stepPath(step, 'compensate')
+  const message = `${wording.place(path)} undoes a call of \`${tool}\`, which only reads`
+  report('no_effect', path, message, { severity: 'warning', at: 'key', suggestion: 'remove it' })
+}
+
+type Schemas = Map<string, CompiledJsonSchema | null>
+
+/** What is written down can be judged before the run: names of arguments, and values without placeholders. */
+function checkArguments(
+  tool: string,
+  input: JsonObject,
+  path: DocumentPath,
+  { facts, report, wording, didYouMean }: CheckContext,
+  schemas: Schemas,
+): void {
+  const schema = facts.get(tool)?.input
+  if (schema === undefined || schema === null || typeof schema === 'boolean') return
+  const properties = isJsonObject(schema['properties'] ?? null) ? (schema['properties'] as JsonObject) : {}
+  const required = Array.isArray(schema['required']) ? (schema['required'] as readonly Json[]) : []
+  for (const name of required) {
+    if (typeof name !== 'string' || Object.hasOwn(input, name)) continue
+    report('wrong_arguments', path, `${wording.place(path)} lacks \`${name}\`, which \`${tool}\` needs`)
+  }
+  const closed = schema['additionalProperties'] === false && schema['patternProperties'] === undefined
+  for (const [name, value] of Object.entries(input)) {
+    const at = [...path, name]
+    if (!Object.hasOwn(properties, name)) {
+      if (!closed) continue
+      const message = `\`${tool}\` takes no argument \`${name}\``
+      report('wrong_arguments', at, message, { at: 'key', ...didYouMean(name, Object.keys(properties)) })
+      continue
+    }
+    if (hasPlaceholder(value)) continue
+    const compiled = schemaOf(tool, name, schema, properties[name]!, schemas)
+    for (const misfit of compiled?.check({ [name]: plain(value) }) ?? []) {
+      report('wrong_arguments', at, `the arguments of \`${tool}\` do not fit: ${misfit}`)
+    }
+  }
+}
+
+/** The schema of one argument, with the definitions it may refer to; null where it cannot be used. */
+function schemaOf(
+  tool: string,
+  name: string,
+  { $defs, definitions }: JsonObject,
+  argument: Json,
+  schemas: Schemas,
+): CompiledJsonSchema | null {
+  const key = JSON.stringify([tool, name])
+  const known = schemas.get(key)
+  if (known !== undefined) return known
+  const schema = {
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+    properties: { [name]: argument },
+  }
+  const compiled = findSchemaProblems(schema).length > 0 ? null : compileJsonSchema(schema)
+  schemas.set(key, compiled)
+  return compiled
+}
+
+/** Whether any text in it is filled in when the call is made. */
+function hasPlaceholder(value: Json): boolean {
+  if (typeof value === 'string') return /(^|[^{])(\{\{)*\{(?!\{)/.test(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasPlaceholder)
+}
+
+/** The value as it is sent: braces that were written twice stand once. */
+function plain(value: Json): Json {
+  if (typeof value === 'string') return value.replaceAll('{{', '{').replaceAll('}}', '}')
+  if (Array.isArray(value)) return value.map(plain)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]))
+}
