@@ -9,6 +9,7 @@ import { messageOf } from '../shared/message-of.ts'
 import { controlToolNames } from '../tool/control-tool.ts'
 import { matchTools } from '../tool/match-tools.ts'
 import type { EnforcerOptions } from '../tool/enforcer-options.ts'
+import { keepDocuments } from '../tool/keep-documents.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { RunRecord } from '../tool/run-record.ts'
 import { ToolRegistry } from '../tool/tool-registry.ts'
@@ -250,8 +251,17 @@ export class Agent {
     return writing
   }
 
+  /** Keeps what its verdicts rest on with the record. */
+  async #keep(): Promise<void> {
+    if (this.#journal === null) return
+    const { playbook } = this.#enforcement
+    const policies = this.#options.policy?.policies ?? []
+    await keepDocuments(this.#journal, { playbook, policies, tools: this.#tools })
+  }
+
   async #prepare(): Promise<{ model: LanguageModelV4; spending: Spending }> {
     const model = await resolveModel(this.#options.model)
+    await this.#keep()
     const price = priceOf(model.modelId, this.#options.prices ?? {})
     const budget = this.#options.budget ?? {}
     const above = currentLineage().at(-1)?.setup.spending ?? null

@@ -1,8 +1,8 @@
-import type { ChainStore } from '../journal/chain-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
-import { canonicalJson } from '../shared/canonical-json.ts'
+import { keepDocuments } from '../tool/keep-documents.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
+import { ToolRegistry } from '../tool/tool-registry.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { AgentEvent } from './agent-event.ts'
 import type { AgentOptions, ResumeOptions, RunOptions } from './agent-options.ts'
@@ -30,7 +30,9 @@ export interface ReadyAgent {
 
 /** Makes an agent. Throws what stops a run from starting, such as a tool that is missing. */
 export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
-  await keepPlaybook(setup.journal, setup.playbook)
+  const { playbook, policy } = setup
+  const tools = new ToolRegistry(setup.tools)
+  await keepDocuments(setup.journal, { playbook, policies: policy?.policies ?? [], tools })
   const queue = new EventQueue<AgentEvent>()
   const agent = new Agent({ ...setup, journal: watch(setup.journal, (event) => queue.push(event)) })
   const begun = new Agent(setup)
@@ -43,14 +45,6 @@ export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
       return { result, [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator]() }
     },
   }
-}
-
-/** Keeps the text of the playbook with the record, so that its decisions can be made again. */
-async function keepPlaybook(
-  journal: Journal & Partial<Pick<ChainStore, 'keep'>>,
-  playbook: Playbook,
-): Promise<void> {
-  await journal.keep?.(canonicalJson(playbook.toJSON()))
 }
 
 /** The journal, telling of every entry once it is written. */

@@ -30,8 +30,7 @@ export async function exportChains(
   for (const chain of names) {
     const entries = await source.sealed(chain)
     chains.push({ chain, entries: entries.length, hash: entries.at(-1)?.hash ?? null })
-    const playbook = playbookOf(entries[0])
-    if (playbook !== null) await addDocument(source, playbook, documents)
+    for (const digest of documentsOf(entries)) await addDocument(source, digest, documents)
     for (const each of await source.checkpoints(chain)) checkpoints.set(each.signature, each)
     for (const entry of entries) lines.push(writeEntry(entry, redact))
   }
@@ -73,10 +72,20 @@ function writeEntry(entry: SealedEntry, redact: ExportOptions['redact']): string
   return JSON.stringify(view) === JSON.stringify(data) ? writeSealedLine(entry) : writeSealedLine(entry, view)
 }
 
-/** The digest of the playbook that the first entry of a run names. */
-function playbookOf(first: SealedEntry | undefined): string | null {
-  const playbook = first?.link.type === 'run.started' ? first.payload?.data['playbook'] : null
-  return typeof playbook === 'string' ? playbook : null
+/** The digests of what a run rests on: its playbook, its list of tools, every policy that was asked. */
+export function documentsOf(entries: Iterable<SealedEntry | JournalEntry>): ReadonlySet<string> {
+  const digests = new Set<string>()
+  const add = (digest: unknown) => typeof digest === 'string' && digests.add(digest)
+  for (const entry of entries) {
+    const type = 'link' in entry ? entry.link.type : entry.type
+    const data = 'link' in entry ? entry.payload?.data : entry.data
+    if (data === undefined) continue
+    if (type === 'run.started') [data['playbook'], data['tools']].forEach(add)
+    const { policies } = (data['policy'] as { decision?: { policies?: unknown } } | undefined)?.decision ?? {}
+    if (Array.isArray(policies))
+      for (const each of policies) add((each as { digest?: unknown } | null)?.digest)
+  }
+  return digests
 }
 
 async function addDocument(

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Checkpoint } from './chain-checkpoint.ts'
 import type { ChainStore } from './chain-store.ts'
-import { exportChains, exportPlain } from './export-chains.ts'
+import { documentsOf, exportChains, exportPlain } from './export-chains.ts'
 import type { Journal, JournalEntry } from './journal.ts'
 
 /** Runs in files, and the documents they refer to. */
@@ -73,8 +73,8 @@ export class Records {
     }
   }
 
-  /** The playbook that a run was begun with; null if its text was not kept. */
-  async playbook(digest: string): Promise<Json | null> {
+  /** The playbook, policy or list of tools with the digest; null if it was not kept. */
+  async document(digest: string): Promise<Json | null> {
     const text = (await this.#chained?.kept(digest)) ?? (await this.#files.kept(digest))
     return text === null ? null : (JSON.parse(text) as Json)
   }
@@ -94,9 +94,10 @@ export class Records {
     }
     const entries = await this.#files.read(run)
     const documents: Record<string, Json> = {}
-    const digest = entries[0]?.data['playbook']
-    const playbook = typeof digest === 'string' ? await this.playbook(digest) : null
-    if (typeof digest === 'string' && playbook !== null) documents[digest] = playbook
+    for (const digest of documentsOf(entries)) {
+      const document = await this.document(digest)
+      if (document !== null) documents[digest] = document
+    }
     return exportPlain(entries, documents)
   }
 
@@ -135,7 +136,7 @@ export class Records {
   async #playbookName({ data }: JournalEntry): Promise<string | null> {
     const digest = data['playbook']
     if (typeof digest !== 'string') return null
-    const playbook = (await this.playbook(digest).catch(() => null)) as JsonObject | null
+    const playbook = (await this.document(digest).catch(() => null)) as JsonObject | null
     return typeof playbook?.['id'] === 'string' ? playbook['id'] : digest.slice(0, 19)
   }
 }

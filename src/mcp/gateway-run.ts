@@ -21,6 +21,7 @@ import { describeOutcome, describeRefusal, describeResult } from '../tool/descri
 import type { EnforcerOptions } from '../tool/enforcer-options.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
+import type { RunDocuments } from '../tool/keep-documents.ts'
 import type { RunRecord } from '../tool/run-record.ts'
 import { nobodyToAsk, type ClientPerson, type GatewayApprovals } from './gateway-approvals.ts'
 import type { GatewayTools } from './gateway-tools.ts'
@@ -56,6 +57,7 @@ export class GatewayRun {
   readonly #tools: GatewayTools
   readonly #record: RunRecord
   readonly #approvals: RunApprovals | null
+  readonly #documents: RunDocuments
   readonly #inFlight = new Set<Promise<unknown>>()
 
   /** Begins a run, or takes one up; calls that were in flight then are settled as far as anybody knows. */
@@ -68,9 +70,11 @@ export class GatewayRun {
       policy === undefined ? null : new RunApprovals(setup.record.run, policy.principal, policy.approvals)
     const { playbook } = setup.tools
     const registry = setup.tools.registryFor(inputsOf(playbook, setup))
+    const governed = policy === undefined ? {} : { policy: policy.approvals.setupFor(policy.principal) }
+    this.#documents = { playbook, policies: governed.policy?.policies ?? [], tools: registry }
     const options = {
       ...setup.options,
-      ...(policy === undefined ? {} : { policy: policy.approvals.setupFor(policy.principal) }),
+      ...governed,
       tools: registry,
       onEvents: (events: readonly RunEvent[]) => {
         this.observation.hear(events)
@@ -95,6 +99,7 @@ export class GatewayRun {
   /** Writes down that a gateway serves this run, and what that does not cover. */
   async open(fact: JsonObject): Promise<void> {
     await this.enforcer.written()
+    await this.#record.keep(this.#documents)
     await this.#record.write([{ type: 'gateway.opened', at: Date.now(), ...fact }])
   }
 

@@ -1,4 +1,5 @@
 import type { PastIndex } from '../playbook/compile-playbook.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { demandOf } from './approval-demand.ts'
 import { compileAllowlist } from './compile-allowlist.ts'
 import { compileBudget, type BudgetKey } from './compile-budget.ts'
@@ -24,6 +25,8 @@ export interface BreakGlass {
 /** A policy with everything that a decision needs worked out once. */
 export interface CompiledPolicy {
   readonly ref: PolicyRef
+  /** The content as it was written, which the digest covers. */
+  readonly source: JsonObject
   readonly rules: readonly PolicyRule[]
   readonly breakGlass: BreakGlass | null
   /** What an approval takes where no entry of `approvals` spoke. */
@@ -137,6 +140,7 @@ function compile(policy: Policy): CompiledPolicy {
   const glassTools = glass === undefined ? [] : toolsOf(glass.tool)!.map(compileGlob)
   return {
     ref: { id: policy.id, version: policy.version, digest: policy.digest },
+    source: policy.source,
     rules,
     breakGlass:
       glass === undefined

@@ -8,6 +8,8 @@ import { parsePolicy } from '../policy/parse-policy.ts'
 import type { RunEvent } from '../run/event.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import { toolManifest } from '../tool/tool-manifest.ts'
+import { ToolRegistry } from '../tool/tool-registry.ts'
 import { tool } from '../tool/tool.ts'
 import { verifyExport } from './verify-export.ts'
 
@@ -24,15 +26,18 @@ const policyText =
   'id: money\napprovals:\n  - tool: refund\n    required_roles: [lead]\n    expires_after: 60s\ntool_allowlist:\n  agent: [lookup, refund]\n'
 const { policy: money } = parsePolicy(policyText, { format: 'yaml' })
 
+const tools = ['lookup', 'refund', 'drop'].map((name) =>
+  tool({ name, description: name, risk: name === 'lookup' ? 'read' : 'write', execute: () => 'done' }),
+)
+const manifest = toolManifest(new ToolRegistry(tools))
+
 /** A run in which calls are held, approved, denied by a person, forgotten and forbidden. */
 async function governedRun(): Promise<RunEvent[]> {
   const policy = compilePolicy(money!)
   const events: RunEvent[] = []
   let now = 1_000
   const enforcer = PlaybookEnforcer.fromPlaybook(playbook, {
-    tools: ['lookup', 'refund', 'drop'].map((name) =>
-      tool({ name, description: name, risk: name === 'lookup' ? 'read' : 'write', execute: () => 'done' }),
-    ),
+    tools,
     clock: () => now,
     onEvents: (more) => void events.push(...more),
     policy: { policies: [policy], principal: { id: 'ada', kind: 'local', roles: ['agent'] } },
@@ -57,7 +62,11 @@ function judge(events: readonly RunEvent[], more: Record<string, JsonObject> = {
     const place = { v: 1, run: 'r1', seq: index + 1, at, tenant: 't', principal: 'p', type } as const
     return { ...place, data: JSON.parse(JSON.stringify(data)) as JsonObject }
   })
-  const lines = exportPlain(entries, { [compilePlaybook(playbook).digest]: playbook.toJSON(), ...more })
+  const own = {
+    [compilePlaybook(playbook).digest]: playbook.toJSON(),
+    [manifest.digest]: JSON.parse(manifest.text) as JsonObject,
+  }
+  const lines = exportPlain(entries, { ...own, ...more })
   return verifyExport(lines, { verifySignature: () => false })
 }
 

@@ -14,7 +14,6 @@ export interface Guess {
 /** The requests that can have led to the events from the given place on, likeliest first; none if the event follows by itself only. */
 export function guessRequests(events: readonly RunEvent[], index: number, state: RunState): readonly Guess[] {
   const event = events[index]!
-  const plain = (request: RunRequest): Guess => ({ request, call: null, target: null })
   switch (event.type) {
     case 'tool.admitted':
     case 'tool.held':
@@ -34,6 +33,11 @@ export function guessRequests(events: readonly RunEvent[], index: number, state:
     default:
       return guessOthers(event, events, index, state).map(plain)
   }
+}
+
+/** A request that is no call. */
+function plain(request: RunRequest): Guess {
+  return { request, call: null, target: null }
 }
 
 function guessOthers(

@@ -30,6 +30,7 @@ import { type CallOutcome, type CallToRun, riskOf, runCall } from './run-call.ts
 import { runTurn } from './run-turn.ts'
 import { readOutcome } from './read-outcome.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
+import { toolManifest } from './tool-manifest.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
 /** Holds one run of any agent to a playbook: what people call, in front of the gate that decides. */
@@ -315,6 +316,7 @@ function begin(playbook: Playbook, options: EnforcerOptions, tools: ToolRegistry
     inputs: checkInputs(playbook, options.inputs),
     enforced: options.blockViolations ?? true,
     finishAttempts: options.finishAttempts ?? 2,
+    ...(tools === null ? {} : { tools: toolManifest(tools).digest }),
   }
   return Gate.begin(compilePlaybook(playbook), start, gateOptions(options, tools))
 }

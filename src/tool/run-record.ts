@@ -2,6 +2,7 @@ import { makeEntries } from '../journal/check-append.ts'
 import type { AppendOptions, Journal, JournalEntry, JournalFact } from '../journal/journal.ts'
 import type { LazyAppend } from '../journal/lazy-append.ts'
 import type { Json } from '../shared/json.ts'
+import { keepDocuments, type RunDocuments } from './keep-documents.ts'
 import { maySyncLater } from './may-sync-later.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
@@ -30,6 +31,11 @@ export class RunRecord {
     this.#journal = journal
     this.#author = author
     this.#entries = [...entries]
+  }
+
+  /** Keeps the texts that the run's verdicts rest on with its record. */
+  async keep(documents: RunDocuments): Promise<void> {
+    if (this.#journal !== null) await keepDocuments(this.#journal, documents)
   }
 
   /** Everything written so far. */
