@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dryRunTool, isDryRunResult } from './dry-run-tool.ts'
 import { isTool } from './is-tool.ts'
+import { ToolFailure } from './tool-failure.ts'
 import { type ToolDefinition, tool } from './tool.ts'
 
 const context = { signal: new AbortController().signal, idempotencyKey: 'k' }
@@ -26,6 +27,13 @@ describe('dryRunTool', () => {
     expect(await dryRunTool(made, { callReads: false }).execute({ a: 1 }, context)).toMatchObject({
       would: { request: 'DELETE /1' },
     })
+  })
+
+  it('states that nothing was applied where the tool cannot say what it would do', async () => {
+    const { made } = make({ dryRun: () => Promise.reject(new Error('cut')), idempotent: true })
+    const dry = dryRunTool(made, { callReads: false })
+    await expect(dry.execute({}, context)).rejects.toThrow(ToolFailure)
+    expect([dry.idempotent, dry.cancel]).toEqual([false, null])
   })
 
   it('calls what only reads if it is told to', async () => {

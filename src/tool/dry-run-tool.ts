@@ -1,4 +1,6 @@
+import { messageOf } from '../shared/message-of.ts'
 import { readResult } from './run-tool.ts'
+import { ToolFailure } from './tool-failure.ts'
 import type { Tool } from './tool.ts'
 
 /** What marks a result that came of no call. */
@@ -15,12 +17,18 @@ export function dryRunTool(tool: Tool, { callReads }: { readonly callReads: bool
   if (callReads && tool.risk === 'read') return tool
   const { dryRun } = tool
   const execute: Tool['execute'] = async (args, context) => {
-    const would =
-      dryRun === null ? { tool: tool.name, arguments: args } : readResult(await dryRun(args, context))
-    return { dry_run: true, note: dryRunNote, would: would ?? null }
+    if (dryRun === null) {
+      return { dry_run: true, note: dryRunNote, would: { tool: tool.name, arguments: args } }
+    }
+    try {
+      return { dry_run: true, note: dryRunNote, would: readResult(await dryRun(args, context)) ?? null }
+    } catch (error) {
+      // Whatever went wrong, nothing was sent: a dry run never leaves an outcome unknown.
+      throw new ToolFailure(messageOf(error), { cause: error })
+    }
   }
-  // Asking what became of a call that was never made would reach outside.
-  const standIn = Object.freeze({ ...tool, execute, reconcile: null, cancel: null })
+  // Asking what became of a call that was never made would reach outside, and so would stopping or repeating it.
+  const standIn = Object.freeze({ ...tool, execute, reconcile: null, cancel: null, idempotent: false })
   standIns.add(standIn)
   return standIn
 }

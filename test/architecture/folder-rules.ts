@@ -32,6 +32,7 @@ export const folderRules: FolderRules = {
     engine: ['run', 'agent', 'tool', 'journal'],
     stream: ['journal'],
     adapter: ['tool', 'expression'],
+    practice: ['tool'],
     mcp: ['tool', 'run', 'playbook', 'journal'],
     gateway: ['playbook', 'policy', 'engine', 'stream', 'journal', 'proof'],
     cli: ['app.ts', ...core, 'source', 'tool', 'gateway', 'mcp', 'stream'],
