@@ -38,9 +38,45 @@ export type { Checkpoint } from './journal/chain-checkpoint.ts'
 export type { Journal, JournalEntry } from './journal/journal.ts'
 export type { Records, RunSummary } from './journal/records.ts'
 
-/** A journal in a folder, one file per run; the chained store beside the folder where `LOCKSTEP_STORE=sqlite` asks for it. */
-export async function openFileJournal(folder: string): Promise<Journal> {
-  if (process.env['LOCKSTEP_STORE'] === 'sqlite') return await openChainStore(dirname(folder))
+/**
+ * Where new runs are written down: the chained store beside the folder of runs, or files in it where `LOCKSTEP_STORE=files` asks for that. Throws `usage` for
+ * any other store.
+ */
+export async function openJournal(folder: string): Promise<Journal> {
+  return usesFiles() ? await openFiles(folder) : await openChainStore(dirname(folder))
+}
+
+/** The journal that holds a run of a data folder; where new runs are written if none does. */
+export async function openJournalOf(folder: string, run: string): Promise<Journal> {
+  if (existsSync(fileOf(folder, run))) return await openFiles(folder)
+  const home = dirname(folder)
+  if (!existsSync(join(home, storeFile))) return await openJournal(folder)
+  const store = await openChainStore(home)
+  if (!usesFiles() || (await store.has(run))) return store
+  await store.close()
+  return await openFiles(folder)
+}
+
+/** The file in which a run is written down. */
+export function recordPath(folder: string, run: string): string {
+  const file = fileOf(folder, run)
+  return existsSync(file) ? file : join(dirname(folder), storeFile)
+}
+
+function fileOf(folder: string, run: string): string {
+  return join(folder, `${run}.jsonl`)
+}
+
+function usesFiles(): boolean {
+  const store = process.env['LOCKSTEP_STORE'] ?? ''
+  if (store === 'files') return true
+  if (store === 'sqlite' || store === '') return false
+  throw new LockstepError('usage', `LOCKSTEP_STORE is ${store}, and there is no such store`, {
+    hint: 'sqlite (the default) or files',
+  })
+}
+
+async function openFiles(folder: string): Promise<Journal> {
   const { FileJournal } = await import('./journal/file/file-journal.ts')
   return new FileJournal(folder)
 }
@@ -448,16 +484,4 @@ export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
 /** Writes down what a person says to a held call, without binding any tool. */
 export async function writeVote(...args: Parameters<WriteVote>): ReturnType<WriteVote> {
   return await (await import('./agent/write-vote.ts')).writeVote(...args)
-}
-
-/** The journal that holds a run of a data folder: the chained store if the run is in it, else the files. */
-export async function openJournalOf(folder: string, run: string): Promise<Journal> {
-  const home = dirname(folder)
-  if (existsSync(join(home, storeFile))) {
-    const store = await openChainStore(home)
-    if ((await store.runs()).includes(run)) return store
-    await store.close()
-  }
-  const { FileJournal } = await import('./journal/file/file-journal.ts')
-  return new FileJournal(folder)
 }

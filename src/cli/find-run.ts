@@ -1,11 +1,14 @@
-import type { Journal } from '../app.ts'
+import type { Records } from '../app.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 
 const mostShown = 5
 
 /** The run of that name, or the only one whose name begins so. Throws `usage`, with the runs that could be taken up. */
-export async function findRun(journal: Journal, wanted: string | undefined): Promise<string> {
-  const runs = await journal.runs()
+export async function findRun(
+  records: Pick<Records, 'runs' | 'read'>,
+  wanted: string | undefined,
+): Promise<string> {
+  const runs = await records.runs()
   if (wanted !== undefined && runs.includes(wanted)) return wanted
   const matching = wanted === undefined || wanted === '' ? [] : runs.filter((run) => run.startsWith(wanted))
   if (matching.length === 1) return matching[0]!
@@ -14,7 +17,7 @@ export async function findRun(journal: Journal, wanted: string | undefined): Pro
       hint: `say more of the name: ${matching.slice(0, mostShown).join(', ')}`,
     })
   }
-  const open = await unfinished(journal, runs)
+  const open = await unfinished(records, runs)
   throw new LockstepError(
     'usage',
     wanted === undefined ? 'resume takes a run' : `there is no run ${wanted}`,
@@ -28,11 +31,11 @@ export async function findRun(journal: Journal, wanted: string | undefined): Pro
 }
 
 /** The last runs that have not ended, the newest first. */
-async function unfinished(journal: Journal, runs: readonly string[]): Promise<string[]> {
+async function unfinished(records: Pick<Records, 'read'>, runs: readonly string[]): Promise<string[]> {
   const open: { readonly run: string; readonly at: number }[] = []
   for (const run of runs) {
     // A record that cannot be read is no help here; whoever names it hears why.
-    const entries = await journal.read(run).catch(() => [])
+    const entries = await records.read(run).catch(() => [])
     const last = entries.at(-1)
     if (last !== undefined && entries.every(({ type }) => type !== 'run.finished'))
       open.push({ run, at: last.at })

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { connectConfigured, connectMcpServers, openFileJournal, type ConnectedServers } from '../app.ts'
+import {
+  connectConfigured,
+  connectMcpServers,
+  openJournal,
+  openJournalOf,
+  recordPath,
+  type ConnectedServers,
+} from '../app.ts'
 import { Callers } from '../mcp/callers.ts'
 import { DefinitionLock } from '../mcp/definition-lock.ts'
 import { notGoverned } from '../mcp/gateway.ts'
@@ -112,7 +119,7 @@ async function serve({ flags, playbook, lock, upstream, runs, standing, say }: S
   const shared = http !== null && http.callers !== null
   const identity = http === null ? 'local' : 'apikey'
   const approvals = openApprovals({ standing, identity, runs, say })
-  const journal = await openFileJournal(runs)
+  const journal = flags.run === null ? await openJournal(runs) : await openJournalOf(runs, flags.run)
   const stop = stopSignal()
   const open = await openGateway({
     playbook,
@@ -133,7 +140,9 @@ async function serve({ flags, playbook, lock, upstream, runs, standing, say }: S
     ...(own === 0 ? [] : [`${own} tool${own === 1 ? '' : 's'} of the configuration`]),
   ]
   say(`${playbook.id}, ${observe ? 'observed, not enforced' : 'enforced'}, in front of ${behind.join(', ')}`)
-  say(`${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${runs}`)
+  say(
+    `${open.run === null ? 'runs are' : `run ${open.run} is`} recorded in ${recordPath(runs, open.run ?? '')}`,
+  )
   if (approvals !== undefined) {
     say(`under ${standing.policies.map(({ ref }) => `${ref.id}@${ref.version}`).join(', ')}`)
     const requesters = shared ? [] : [user]

@@ -5,7 +5,6 @@ export interface RunEnding {
   readonly result: AgentResult
   /** False for a run that was put down, or waits for a person: it can be taken up. */
   readonly ended: boolean
-  readonly record: string
   readonly dry: boolean
   /** What begins the same run anew; null where nobody knows, as for one that was resumed. */
   readonly again: string | null
@@ -17,9 +16,9 @@ export interface RunEnding {
  * What to do now, as a command where there is one: taking up a run that has not ended, the real run after a dry one, a look at the record
  * after a real one or one with an outcome nobody knows, else the same again.
  */
-export function nextCommand({ result, ended, record, dry, again, waiting: held }: RunEnding): string {
+export function nextCommand({ result, ended, dry, again, waiting: held }: RunEnding): string {
   const { status, run, playbookPlan } = result
-  const look = `less ${quote(record)}`
+  const look = `npx lockstep show ${run}`
   const open = playbookPlan.executions
     .flatMap((execution) => execution.calls)
     .filter(({ outcome }) => outcome === 'unknown' || outcome === 'admitted')

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { type AgentEvent, type JournalEntry, type ResumeOptions, openFileJournal } from '../app.ts'
+import { type AgentEvent, type JournalEntry, type ResumeOptions, openRecords } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -111,10 +111,10 @@ export const resumeCommand: Command = {
 async function readRun(
   wanted: string | undefined,
 ): Promise<{ readonly run: string; readonly entries: readonly JournalEntry[] }> {
-  const journal = await openFileJournal(runFolder())
+  const records = await openRecords(runFolder())
   try {
-    const run = await findRun(journal, wanted)
-    const entries = await journal.read(run)
+    const run = await findRun(records, wanted)
+    const entries = await records.read(run)
     const [first] = entries
     const end = entries.findLast(({ type }) => type === 'run.finished')
     if (first === undefined || first.type !== 'run.started') {
@@ -129,7 +129,7 @@ async function readRun(
       { hint: 'begin a new one with lockstep run' },
     )
   } finally {
-    await journal.close()
+    await records.close()
   }
 }
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import {
   type AgentEvent,
@@ -10,11 +9,12 @@ import {
   type OpenTools,
   type Person,
   type ReadyAgent,
-  openFileJournal,
+  openJournalOf,
   openModel,
   openPerson,
   openTools,
   prepareAgent,
+  recordPath,
 } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { escapeControl } from '../shared/escape-control.ts'
@@ -87,12 +87,12 @@ export class RunSession {
     let journal: Journal | null = null
     try {
       // First what costs nothing to find out: a wrong model starts no server.
-      const { model: name, answered, folder } = this.#setup
+      const { model: name, answered, folder, run } = this.#setup
       if (name === 'me' || this.#talks) this.#watchInput()
       const person = await openPerson({ input: process.stdin, output: this.#personOutput() })
       const model = await openModel(name, person, answered)
       bound = await this.#bind()
-      journal = await openFileJournal(folder)
+      journal = await openJournalOf(folder, run)
       const agent = await this.#prepare(bound, journal, model)
       this.#begin(bound, work.before)
       interrupt.begin()
@@ -201,11 +201,11 @@ export class RunSession {
     const { json, terminal, folder } = this.#setup
     const { status, reason, message, run, metrics } = result
     const { ended, again, interrupted } = end
-    const record = join(folder, `${run}.jsonl`)
+    const record = recordPath(folder, run)
     const now = Date.now()
     const waiting = heldCalls(result.snapshot.entries, now).filter(({ state }) => state === 'waiting')
     const { place, help } = this.#failure(status === 'failed' ? (reason ?? '') : '')
-    const next = nextCommand({ result, ended, record, dry: this.#dry, again, waiting })
+    const next = nextCommand({ result, ended, dry: this.#dry, again, waiting })
     if (json) {
       const approvals = waiting.length === 0 ? {} : { approvals: waiting as unknown as Json }
       const where = { ...(place === null ? {} : { place }), ...(help === null ? {} : { help }) }

@@ -4,6 +4,12 @@ import type { Authorship, JournalFact, LeasedJournal } from './journal.ts'
 
 /** A journal whose record can be proven: chained, authenticated and signed, with payloads that can be erased. */
 export interface ChainStore extends LeasedJournal {
+  /** Says whether there is such a run. */
+  has(run: string): Promise<boolean>
+  /** The runs that have not ended, in the order in which they were opened. */
+  openRuns(): Promise<readonly string[]>
+  /** Keeps other processes from writing to a run until it ends or the store is closed. Throws `journal_conflict` if one is at work on it. */
+  claim(run: string): Promise<void>
   /** The entries of a chain, a run's or a tenant's, with all that proves them; nothing is checked. */
   sealed(chain: string): Promise<readonly SealedEntry[]>
   /** The tenants there are. */

@@ -40,7 +40,7 @@ export class Records {
 
   /** Says whether the run has a chain. */
   async isChained(run: string): Promise<boolean> {
-    return ((await this.#chained?.runs()) ?? []).includes(run)
+    return (await this.#chained?.has(run)) ?? false
   }
 
   /** The entries of a run. Throws `journal_unreadable` if they cannot be trusted. */

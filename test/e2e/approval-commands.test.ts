@@ -12,6 +12,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { approveCommand } from '../../src/cli/approve-command.ts'
+import { openKeyRing } from '../../src/journal/chain-keys.ts'
+import { SqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
+import { readRuns } from './read-runs.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -160,10 +163,8 @@ describe('a run under a policy', () => {
     const resumed = await lockstep('resume', run)
     expect(resumed.code).toBe(1)
     expect(resumed.out).toContain('was denied: ann (ASSERTED, nobody checked) denied: not ours')
-    const told = readFileSync(join(folder, 'home', 'runs', `${run}.jsonl`), 'utf8')
-      .split('\n')
-      .filter((line) => line.includes('"tool.returned"'))
-    expect(told.at(-1)).toContain('ann denied it: not ours')
+    const told = readRuns(join(folder, 'home')).findLast(({ type }) => type === 'tool.returned')
+    expect(JSON.stringify(told)).toContain('ann denied it: not ours')
     expect(log()).toBe('look\n')
   })
 
@@ -299,14 +300,15 @@ describe('lockstep approve', () => {
 
   it('writes nothing while another process is at work on the run, or after the playbook was changed', async () => {
     const { id, run } = await held()
-    const lock = join(folder, 'home', 'runs', `${run}.lock`)
-    writeFileSync(lock, String(process.pid))
+    const home = join(folder, 'home')
+    const store = new SqliteJournal(join(home, 'journal.db'), openKeyRing(join(home, 'keys')))
+    await store.claim(run)
     const busy = await lockstep('approve', id, '--as', 'ann')
     expect([busy.code, busy.err]).toEqual([
       1,
       expect.stringContaining(`Run ${run} is being written to by process ${process.pid}`),
     ])
-    unlinkSync(lock)
+    await store.close()
     const before = readFileSync(join(folder, 'p.yaml'), 'utf8')
     write('p.yaml', before.replace('"look"', '"lok"'))
     const changed = await lockstep('approve', id, '--as', 'ann')
@@ -343,8 +345,7 @@ describe('lockstep approve', () => {
     )
   })
 
-  it('works on a run of the chained store, which still verifies', async () => {
-    env['LOCKSTEP_STORE'] = 'sqlite'
+  it('works on a run, which still verifies', async () => {
     const { id, run } = await held()
     expect((await lockstep('approve', id, '--as', 'ann')).code).toBe(0)
     expect((await lockstep('resume', run)).code).toBe(0)

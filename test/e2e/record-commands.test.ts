@@ -35,7 +35,9 @@ describe('the record on the command line', () => {
     const none = await lockstep(['runs'])
     expect(none.out).toBe('No run is recorded yet.\nNext: npx lockstep run FILE\n')
     expect((await lockstep([...script, '--mode', 'execute'])).code).toBe(0)
-    expect((await lockstep([...script, '--mode', 'execute'], { LOCKSTEP_STORE: 'sqlite' })).code).toBe(0)
+    expect((await lockstep([...script, '--mode', 'execute'], { LOCKSTEP_STORE: 'files' })).code).toBe(0)
+    const other = await lockstep(script, { LOCKSTEP_STORE: 'papyrus' })
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('LOCKSTEP_STORE is papyrus')])
   }, 60_000)
 
   it('lists runs of both stores', async () => {

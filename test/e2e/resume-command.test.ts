@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readRuns } from './read-runs.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -76,18 +77,12 @@ async function cut(args: string[], holds: () => boolean, how: NodeJS.Signals = '
   await until(() => child !== null && holds())
   child!.kill(how)
   const { out } = await running
-  const [run] = readdirSync(join(folder, 'home', 'runs'))
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => name.slice(0, -'.jsonl'.length))
-  return { run: run!, out }
+  return { run: readRuns(env['LOCKSTEP_HOME']!)[0]!.run, out }
 }
 
 /** Whether the record says that the model was told of so many calls. */
 function told(calls: number): boolean {
-  const runs = join(folder, 'home', 'runs')
-  const [file] = existsSync(runs) ? readdirSync(runs).filter((name) => name.endsWith('.jsonl')) : []
-  if (file === undefined) return false
-  return readFileSync(join(runs, file), 'utf8').split('"type":"tool.returned"').length > calls
+  return readRuns(env['LOCKSTEP_HOME']!).filter(({ type }) => type === 'tool.returned').length >= calls
 }
 
 describe('a run whose process was killed', () => {

@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { afterAll, describe, expect, it } from 'vitest'
+import type { JournalEntry } from '../../src/journal/journal.ts'
+import { readRuns } from './read-runs.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
@@ -13,21 +15,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let homes = 0
 
 /** A folder of its own for what one run leaves. */
-function home(): { env: Record<string, string>; log: string; records: () => Record<string, unknown>[] } {
+function home(): { env: Record<string, string>; log: string; records: () => JournalEntry[] } {
   const path = join(folder, `home-${++homes}`)
   const log = `${path}.log`
   return {
     env: { LOCKSTEP_HOME: path, DESK_LOG: log },
     log,
-    records: () =>
-      readdirSync(join(path, 'runs'))
-        .filter((file) => file.endsWith('.jsonl'))
-        .flatMap((file) =>
-          readFileSync(join(path, 'runs', file), 'utf8')
-            .trim()
-            .split('\n')
-            .map((line) => JSON.parse(line) as Record<string, unknown>),
-        ),
+    records: () => readRuns(path),
   }
 }
 
@@ -79,7 +73,7 @@ describe('lockstep run: the examples', () => {
     const replay = ['run', 'refund-desk.yaml', '--model', `scripted:${recorded}`, '--mode=execute']
     expect((await runLockstep(replay, { cwd: examples, env: again.env })).code).toBe(0)
     expect(readFileSync(again.log, 'utf8')).toBe(readFileSync(log, 'utf8'))
-    const story = (entries: Record<string, unknown>[]) =>
+    const story = (entries: readonly JournalEntry[]) =>
       entries.map(({ type, data }) => [
         type,
         (data as { tool?: string }).tool,

@@ -1,14 +1,7 @@
 /** Starts `lockstep mcp` as clients do: as a process of its own, in a folder of its own. */
+import { readRuns } from '../e2e/read-runs.ts'
 import { spawn, type ChildProcess } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -80,18 +73,7 @@ export class Desk {
 
   /** The entries of every recorded run. */
   get record(): { run: string; type: string; principal: string; data: Record<string, unknown> }[] {
-    const runs = join(this.folder, 'data', 'runs')
-    if (!existsSync(runs)) return []
-    return readdirSync(runs)
-      .filter((file) => file.endsWith('.jsonl'))
-      .flatMap((file) =>
-        readFileSync(join(runs, file), 'utf8')
-          // A file that is still written to ends in zero bytes.
-          .replace(/\0[^]*/, '')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Desk['record'][number]),
-      )
+    return readRuns(join(this.folder, 'data')) as Desk['record']
   }
 
   remove(): void {

@@ -18,17 +18,14 @@ export class ChainReader {
   readonly #keys: KeyRing
   readonly #chain: StatementSync
   readonly #entries: StatementSync
-  readonly #payloads: StatementSync
 
   constructor(database: DatabaseSync, heads: ChainHeads, keys: KeyRing) {
     this.#heads = heads
     this.#keys = keys
     this.#chain = database.prepare('SELECT id, tenant, wrapped_by, wrapped_key FROM chains WHERE name = ?')
+    // One question, so that what another process writes meanwhile is there whole or not at all.
     this.#entries = database.prepare(
-      'SELECT seq, at, principal, type, payload, hash, mac, mac_key FROM entries WHERE chain = ? ORDER BY seq',
-    )
-    this.#payloads = database.prepare(
-      'SELECT e.seq AS seq, p.body AS body FROM entries e JOIN payloads p ON p.position = e.position WHERE e.chain = ? ORDER BY e.seq',
+      'SELECT e.seq AS seq, at, principal, type, payload, hash, mac, mac_key, p.body AS body FROM entries e LEFT JOIN payloads p ON p.position = e.position WHERE e.chain = ? ORDER BY e.seq',
     )
   }
 
@@ -43,10 +40,16 @@ export class ChainReader {
       chain['wrapped_by'] as string | null,
       chain['wrapped_key'] as Uint8Array | null,
     )
-    const payloads = key === null ? new Map<number, Payload>() : this.#readPayloads(name, id, key)
     let prev: string | null = null
+    let batch: readonly Payload[] = []
+    let batchFrom = 0
     return this.#entries.all(id).map((row): SealedEntry => {
       const seq = Number(row['seq'])
+      const body = row['body'] as Uint8Array | null
+      if (body !== null && key !== null) {
+        batch = readPayloads(key, body, name, seq)
+        batchFrom = seq
+      }
       const link = {
         v: chainVersion,
         run: name,
@@ -64,7 +67,7 @@ export class ChainReader {
         hash: prev,
         mac: Buffer.from(row['mac'] as Uint8Array).toString('hex'),
         key: String(row['mac_key']),
-        payload: payloads.get(seq) ?? null,
+        payload: batch[seq - batchFrom] ?? null,
       }
     })
   }
@@ -90,18 +93,15 @@ export class ChainReader {
       return { v: journalVersion, run, seq, at, tenant, principal, type, data }
     })
   }
+}
 
-  #readPayloads(name: string, id: number, key: KeyObject): Map<number, Payload> {
-    const payloads = new Map<number, Payload>()
-    for (const row of this.#payloads.all(id)) {
-      const first = Number(row['seq'])
-      const body = open(key, row['body'] as Uint8Array, name, first)
-      for (let index = 0; index < body.length; index += 2) {
-        payloads.set(first + index / 2, { salt: body[index] as string, data: body[index + 1] as JsonObject })
-      }
-    }
-    return payloads
-  }
+/** The payloads of what was appended together, the first one that of the given entry. */
+function readPayloads(key: KeyObject, sealed: Uint8Array, name: string, first: number): readonly Payload[] {
+  const body = open(key, sealed, name, first)
+  const payloads: Payload[] = []
+  for (let index = 0; index < body.length; index += 2)
+    payloads.push({ salt: body[index] as string, data: body[index + 1] as JsonObject })
+  return payloads
 }
 
 /** Whatever lies there and cannot be opened counts as gone: the entry's own check says so. */

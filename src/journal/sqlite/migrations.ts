@@ -45,6 +45,10 @@ const migrations: readonly string[] = [
      tenant TEXT NOT NULL, key TEXT NOT NULL, run TEXT NOT NULL, PRIMARY KEY (tenant, key)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX locks_by_run ON locks (run);`,
+  `CREATE TABLE open_runs (run TEXT PRIMARY KEY, holder TEXT) STRICT, WITHOUT ROWID;
+   INSERT INTO open_runs (run) SELECT name FROM chains WHERE number > 0 AND NOT EXISTS (
+     SELECT 1 FROM entries WHERE entries.chain = chains.id AND entries.type = 'run.finished'
+   );`,
 ]
 
 /** The newest form of the store. */

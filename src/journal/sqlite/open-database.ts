@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { loadSqlite } from '../load-sqlite.ts'
 import { migrate, storeVersion } from './migrations.ts'
 import { storeFailure } from './store-failure.ts'
 
@@ -24,9 +25,8 @@ export function openDatabase(path: string, options: DatabaseOptions = {}): Datab
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     // SQLite gives the files beside it the permissions of this one.
     closeSync(openSync(path, 'a', 0o600))
-    // Loaded when it is needed: some versions of Node warn that it is new, which concerns only who uses it.
-    const sqlite = process.getBuiltinModule('node:sqlite')
-    database = new sqlite.DatabaseSync(path, { timeout: options.patience ?? 5000 })
+    const { DatabaseSync } = loadSqlite()
+    database = new DatabaseSync(path, { timeout: options.patience ?? 5000 })
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON',
     )

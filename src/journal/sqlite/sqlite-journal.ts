@@ -32,6 +32,7 @@ import { ChainHeads, type Head } from './chain-head.ts'
 import { ChainReader } from './chain-reader.ts'
 import { ChainWriter } from './chain-writer.ts'
 import { CommitGroup } from './commit-group.ts'
+import { RunClaims } from './run-claims.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
 import { SqliteReservations } from './sqlite-reservations.ts'
 import { storeFailure } from './store-failure.ts'
@@ -56,6 +57,7 @@ export class SqliteJournal implements ChainStore {
   readonly #writer: ChainWriter
   readonly #reader: ChainReader
   readonly #reservations: SqliteReservations
+  readonly #claims: RunClaims
   readonly #group: CommitGroup
   /** The runs that the commit under way signs for, by tenant. */
   #toSign = new Map<string, { readonly heads: Set<Head>; at: number }>()
@@ -71,6 +73,7 @@ export class SqliteJournal implements ChainStore {
     this.#writer = new ChainWriter(this.#database, this.#heads, keys)
     this.#reader = new ChainReader(this.#database, this.#heads, keys)
     this.#reservations = new SqliteReservations(this.#database)
+    this.#claims = new RunClaims(this.#database, path)
     this.#group = new CommitGroup({ transact: (work, lazy) => this.#transact(work, lazy) })
   }
 
@@ -95,6 +98,22 @@ export class SqliteJournal implements ChainStore {
   async runs(): Promise<readonly string[]> {
     const rows = this.#ask(() => this.#database.prepare('SELECT name FROM chains WHERE number > 0').all())
     return rows.map((row) => String(row['name'])).sort()
+  }
+
+  async has(run: string): Promise<boolean> {
+    const query = 'SELECT 1 FROM chains WHERE name = ? AND number > 0'
+    return this.#ask(() => this.#database.prepare(query).get(run)) !== undefined
+  }
+
+  async openRuns(): Promise<readonly string[]> {
+    const query = 'SELECT run FROM open_runs JOIN chains ON name = run ORDER BY id'
+    return this.#ask(() => this.#database.prepare(query).all()).map((row) => String(row['run']))
+  }
+
+  async claim(run: string): Promise<void> {
+    this.#assertOpen()
+    copyFacts(run, [])
+    await this.#group.add(() => this.#claims.take(run))
   }
 
   async takeLease(run: string): Promise<number> {
@@ -178,8 +197,10 @@ export class SqliteJournal implements ChainStore {
     this.#closed = true
     clearTimeout(this.#syncLater)
     this.#group.flush()
+    this.#releaseRuns()
     clearTimeout(this.#syncLater)
     this.#database.close()
+    this.#claims.leave()
   }
 
   /** Everything is checked before anything is written, so that a refusal leaves the others of its commit alone. */
@@ -194,6 +215,7 @@ export class SqliteJournal implements ChainStore {
       return []
     }
     this.#writer.assertWritable(found)
+    if (found?.closed !== true) this.#claims.take(run)
     this.#writer.tenantHead(options.tenant)
     const at = facts[0]?.at ?? 0
     const head = found ?? this.#writer.open(run, options, at)
@@ -201,7 +223,10 @@ export class SqliteJournal implements ChainStore {
     this.#writer.extend(head, facts, options.principal)
     reserve?.()
     const closing = facts.findLast(({ type }) => closingTypes.has(type))
-    if (closing !== undefined) this.#reservations.freeLocks(run, options.tenant)
+    if (closing !== undefined) {
+      this.#reservations.freeLocks(run, options.tenant)
+      this.#claims.end(run)
+    }
     if (facts.length > 0 && (closing !== undefined || head.closed)) {
       this.#writer.close(head, options, facts.at(-1)!.at)
     }
@@ -228,6 +253,7 @@ export class SqliteJournal implements ChainStore {
       this.#database.exec('COMMIT')
     } catch (error) {
       this.#heads.forget()
+      this.#claims.forget()
       if (begun) this.#rollBack()
       throw storeFailure(error, this.#path)
     } finally {
@@ -242,6 +268,16 @@ export class SqliteJournal implements ChainStore {
     clearTimeout(this.#syncLater)
     // Moving the log into the file syncs it first.
     if (lazy) this.#syncLater = setTimeout(() => this.#syncLog(), lazyFor).unref()
+  }
+
+  /** Whatever stays behind is found to be nobody's when this process is gone. */
+  #releaseRuns(): void {
+    if (!this.#claims.holds) return
+    try {
+      this.#transact(() => this.#claims.release(), true)
+    } catch {
+      // A store that cannot be written has said so to whoever wrote.
+    }
   }
 
   #syncLog(): void {

@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openKeyRing } from './chain-keys.ts'
+import { isProcessLocked, takeProcessLock } from './process-lock.ts'
+import { SqliteJournal } from './sqlite/sqlite-journal.ts'
+
+test('L1: one holder at a time, and whoever gives it back lets the next one in', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'lockstep-lock-')), 'deep', 'x.lock')
+  expect(isProcessLocked(path)).toBe(false)
+  const lock = takeProcessLock(path)!
+  expect([takeProcessLock(path), isProcessLocked(path)]).toEqual([null, true])
+  lock.release()
+  lock.release()
+  expect([isProcessLocked(path), existsSync(path)]).toEqual([false, false])
+  takeProcessLock(path)!.release()
+})
+
+test('L2, O2: a run is nobody else’s while its process lives, and free when that was killed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-lock-'))
+  const [path, keys] = [join(folder, 'journal.db'), join(folder, 'keys')]
+  const here = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
+  const by = { tenant: 'local', principal: 'ada' }
+  const fact = { type: 'a', at: 1, data: {} }
+  writeFileSync(
+    join(folder, 'writer.mjs'),
+    `import { openKeyRing } from ${here('chain-keys.ts')}
+import { SqliteJournal } from ${here('sqlite/sqlite-journal.ts')}
+const journal = new SqliteJournal(${JSON.stringify(path)}, openKeyRing(${JSON.stringify(keys)}))
+for (const run of ['r1', 'r2']) await journal.append(run, [${JSON.stringify(fact)}], { ...${JSON.stringify(by)}, expectedSeq: 0 })
+await journal.append('r2', [{ type: 'run.finished', at: 2, data: {} }], { ...${JSON.stringify(by)}, expectedSeq: 1 })
+process.send('ready')
+setInterval(() => undefined, 1000)
+`,
+  )
+  const child = fork(join(folder, 'writer.mjs'), { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+  let said = ''
+  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  await once(child, 'message')
+  const journal = new SqliteJournal(path, openKeyRing(keys))
+  const append = () => journal.append('r1', [fact], { ...by, expectedSeq: 1 })
+  await expect(append()).rejects.toMatchObject({
+    code: 'journal_conflict',
+    message: `Run r1 is being written to by process ${child.pid}.`,
+  })
+  // What has ended is nobody's; and nobody is told that SQLite is new.
+  await journal.append('r2', [fact], { ...by, expectedSeq: 2 })
+  expect([await journal.openRuns(), said]).toEqual([['r1'], ''])
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  await append()
+  await journal.append('r1', [{ ...fact, type: 'run.finished' }], { ...by, expectedSeq: 2 })
+  expect(await journal.openRuns()).toEqual([])
+  await journal.claim('r3')
+  await journal.close()
+  const again = new SqliteJournal(path, openKeyRing(keys))
+  expect([await again.openRuns(), await again.has('r3'), await again.has('r1')]).toEqual([[], false, true])
+  await again.close()
+})
