@@ -5,10 +5,9 @@ import type { Receiver } from './call-form.ts'
 import { callAmong, lostCall } from './lost-call.ts'
 import { isSet } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
-import { typeNamed } from './signature.ts'
+import { type MentionedVariable, sigilVariables } from './sigil-names.ts'
 import { idFromName } from './words.ts'
 
-const variable = /\$([\p{L}_][\p{L}\p{N}_]*)(?::(\p{L}+))?/gu
 const extractForm = /^(?:extract|read|pull)\s+(.+?)\s+(?:from|out\s+of)\s+(.+)$/iu
 const getForm = /^(?:get|take|obtain|collect)\s+(.+?)\s+from\s+(.+)$/iu
 const talk = /\b(?:conversation|chat|message|response|reply|answer|input|said|history)\b/i
@@ -25,10 +24,10 @@ export function extractionForm(bullet: Bullet, context: StepContext): StepBody |
   const found = extractForm.exec(bullet.text)
   const taken = found ?? getForm.exec(bullet.text)
   if (taken === null) return null
-  const names = variablesIn(taken[1]!)
+  const names = sigilVariables(taken[1]!)
   if (names.length === 0) return null
   const rest = taken[2]!
-  const sources = variablesIn(rest)
+  const sources = sigilVariables(rest)
   // `Get $order from the database` needs more than what is already known.
   if (found === null && !talk.test(rest) && !/^(?:the\s+)?\$[\p{L}_][\p{L}\p{N}_.]*\.?$/u.test(rest))
     return null
@@ -89,20 +88,12 @@ function actTargets(bullet: Bullet, context: StepContext): Target[] {
   const made = makes.exec(text)?.[1]
   const kept = keeps.exec(text)
   const certain = [made, kept?.[1] ?? kept?.[2]].filter((name) => name !== undefined)
-  const names = new Map<string, ReturnType<typeof variablesIn>[number]>()
-  for (const each of variablesIn(text)) {
+  const names = new Map<string, MentionedVariable>()
+  for (const each of sigilVariables(text)) {
     // A variable that nothing else sets must come from here.
     if (certain.includes(each.name) || !isSet(context.scope, each.name, true)) names.set(each.name, each)
   }
   return [...names.values()].map((each) => writeTarget(each.name, true, bullet, context, each.type))
-}
-
-function variablesIn(text: string): { name: string; type: Target['type'] }[] {
-  if (!text.includes('$')) return []
-  return [...text.matchAll(variable)].map(([, name, type]) => ({
-    name: name!,
-    type: (type === undefined ? null : typeNamed(type)) ?? 'any',
-  }))
 }
 
 function warnLeft(

@@ -56,9 +56,13 @@ const verbs: ReadonlySet<string> = new Set(
   'set initialize initialise reset add append push subtract increment increase decrement decrease'.split(' '),
 )
 
+const openers: ReadonlySet<string> = new Set(
+  'let calculate compute define determine assign then now next and'.split(' '),
+)
+
 /** Reads a bullet that sets a variable; null where it is no such form. */
 export function assignmentForm(bullet: Bullet, context: StepContext): StepBody | null {
-  const opening = bullet.text.includes('$') ? letForm.exec(bullet.text) : null
+  const opening = openers.has(bullet.word) ? letForm.exec(bullet.text) : null
   if (opening !== null) {
     const rest = partOf(bullet, opening[0].length, bullet.id)
     return assignmentForm(
@@ -66,14 +70,13 @@ export function assignmentForm(bullet: Bullet, context: StepContext): StepBody |
       context,
     )
   }
-  return (
-    plainAssignment(bullet, context) ?? (bullet.text.includes('$') ? brokenAssignment(bullet, context) : null)
-  )
+  return plainAssignment(bullet, context) ?? brokenAssignment(bullet, context)
 }
 
 /** What looks like setting something and is no form of it: left to a model, nothing might be set. */
 function brokenAssignment(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
+  if (bullet.word !== 'set' && !text.startsWith('$')) return null
   const set = setWithout.exec(text)
   const [message, suggestion] = partForm.test(text)
     ? ['a part of a value cannot be set by itself', 'set the whole variable']

@@ -48,6 +48,14 @@ export function firstWord(text: string): string {
   return text.slice(0, end).toLowerCase()
 }
 
+/** The last word of a text in small letters, without the sign that ends the sentence. */
+export function lastWord(text: string): string {
+  const end = /[.!]$/.test(text) ? text.length - 1 : text.length
+  let start = end
+  while (start > 0 && isLetter(text.charCodeAt(start - 1))) start--
+  return text.slice(start, end).toLowerCase()
+}
+
 function isLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code > 191
 }

@@ -4,6 +4,7 @@ import type { Bullet } from './bullet.ts'
 import { callOf, type Callable } from './callables.ts'
 import { argumentMisfit, isBuiltin } from './lift-calls.ts'
 import { isKnown } from './scope.ts'
+import { sigilNames } from './sigil-names.ts'
 import { splitTopLevel } from './signature.ts'
 import {
   type StepContext,
@@ -109,7 +110,7 @@ export function callInWords(
       receiver === null ? null : writeTarget(receiver.name, receiver.sigil, bullet, context, receiver.type)
     return callWith(callable, named[2]!, bullet.text.lastIndexOf(named[2]!), bullet, context, target)
   }
-  const mentions = [...head.matchAll(/\$([\p{L}_][\p{L}\p{N}_]*)/gu)].map((each) => each[1]!)
+  const mentions = sigilNames(head)
   const results = mentions.filter((name) => !callable.parameters.some((each) => each.name === name))
   if (results.length > 1) return null
   const values = argumentsByName(callable, results, context)

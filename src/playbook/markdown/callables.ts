@@ -1,7 +1,7 @@
 /** What a program can call: its playbooks, the host's functions, and the tools. */
 import { nearestName } from '../../shared/nearest-name.ts'
 import type { Call, Parameter } from '../program.ts'
-import { wordKey, wordsOf } from './words.ts'
+import { openingWord, wordKey, wordsOf } from './words.ts'
 
 /** A tool as far as a program must know it; `parameters` are the properties of its arguments in their order. */
 export interface ProgramTool {
@@ -138,9 +138,7 @@ export class Callables {
 
   /** Whether any name begins with the first word of the text: most sentences need no closer look. */
   mayBegin(text: string): boolean {
-    // Names may begin with an article, which does not count.
-    const found = /^(?:(?:the|an?|their|his|her|its|your|our|this|that)\s+)?\$?([\p{L}\p{N}]+)/iu.exec(text)
-    const [first] = found === null ? [] : wordsOf(found[1]!)
+    const first = openingWord(text)
     return first !== undefined && this.#firstWords.has(first)
   }
 

@@ -3,6 +3,9 @@ import type { Procedure, Program } from '../program.ts'
 import type { Findings } from './findings.ts'
 import { type StepContext, type VariableUse, reportAt } from './step-context.ts'
 
+/** What counts turns is there for its own sake. */
+const turns = /^(?:for|repeat|do|loop|count)\b/i
+
 /** Reports what only shows when all playbooks have been read. */
 export function checkProgram(program: Program, uses: readonly VariableUse[], findings: Findings): void {
   const context = { findings } as Pick<StepContext, 'findings'> as StepContext
@@ -12,29 +15,30 @@ export function checkProgram(program: Program, uses: readonly VariableUse[], fin
   const procedures = new Map(
     program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]),
   )
-  for (const { first, reads, writes } of usesByName(uses)) {
-    if (first.bullet === null) continue
-    const [write] = writes
-    if (
-      reads.length === 0 &&
-      write?.bullet != null &&
-      !/^(?:for|repeat|do|loop|count)\b/i.test(write.bullet.text) &&
-      !isMentioned(write.name)
-    ) {
+  for (const use of usesByName(uses)) {
+    const { write } = use
+    if (!use.isRead && write !== null && !turns.test(write.bullet.text) && !isMentioned(write.name)) {
       reportAt(write.bullet, 0, write.bullet.text.length, context).warn(
         'unused_variable',
         `nothing reads \`${write.name}\``,
         'remove the step if nobody needs it',
       )
     }
-    warnEarly(reads, writes, procedures, context)
+    warnEarly(use, procedures, context)
   }
 }
 
+/** What is done with a variable of an agent. */
 interface UsesOfName {
-  readonly first: VariableUse
-  readonly reads: VariableUse[]
-  readonly writes: VariableUse[]
+  isRead: boolean
+  /** The first read in a step: a trigger or a note asks all the time; only steps have a before and an after. */
+  stepRead: VariableUse | null
+  /** The first write. */
+  write: VariableUse | null
+  /** The line of the write that stands highest. */
+  highest: number
+  /** Whether only one playbook writes it. */
+  inOnePlaybook: boolean
 }
 
 /** The uses of each variable of each agent, in the order of their first ones. */
@@ -46,35 +50,38 @@ function usesByName(uses: readonly VariableUse[]): UsesOfName[] {
     if (names === undefined) agents.set(use.agent, (names = new Map()))
     let found = names.get(use.name)
     if (found === undefined) {
-      found = { first: use, reads: [], writes: [] }
+      found = { isRead: false, stepRead: null, write: null, highest: Infinity, inOnePlaybook: true }
       names.set(use.name, found)
       all.push(found)
     }
-    if (use.kind === 'read') found.reads.push(use)
-    else found.writes.push(use)
+    if (use.kind === 'read') {
+      found.isRead = true
+      if (found.stepRead === null && use.bullet.id.includes('/')) found.stepRead = use
+    } else {
+      found.write ??= use
+      if (found.write.playbook !== use.playbook) found.inOnePlaybook = false
+      if (use.bullet.line < found.highest) found.highest = use.bullet.line
+    }
   }
   return all
 }
 
 /** A read above every write, in the one playbook that has them all, and in no loop. */
 function warnEarly(
-  reads: readonly VariableUse[],
-  writes: readonly VariableUse[],
+  { stepRead: read, write, highest, inOnePlaybook }: UsesOfName,
   procedures: ReadonlyMap<string, Procedure>,
   context: StepContext,
 ): void {
-  // A trigger or a note asks all the time; only steps have a before and an after.
-  const read = reads.find((use) => use.bullet?.id.includes('/') === true)
-  if (read?.bullet == null || writes.length === 0 || writes.some((write) => write.playbook !== read.playbook))
-    return
+  if (read === null || write === null || !inOnePlaybook || write.playbook !== read.playbook) return
+  if (highest <= read.bullet.line) return
   const procedure = procedures.get(read.playbook)
   if (procedure === undefined || procedure.parameters.some((each) => each.name === read.name)) return
-  if (hasLoop(procedure.steps) || !writes.every((write) => write.line > read.line)) return
+  if (hasLoop(procedure.steps)) return
   if (/\bhas\(|\bdefault\(|is (?:not )?(?:set|empty)/i.test(read.bullet.text)) return
   reportAt(read.bullet, 0, read.bullet.text.length, context).warn(
     'unset_variable',
     `\`${read.name}\` is read before any step sets it`,
-    `it is set on line ${writes[0]!.line}`,
+    `it is set on line ${write.bullet.line}`,
   )
 }
 

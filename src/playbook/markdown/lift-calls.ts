@@ -11,7 +11,7 @@ import { builtinMethods } from '../../expression/builtin-method.ts'
 import { builtinFunctions } from '../../expression/builtin-function.ts'
 import { ExpressionError, type SourceRange } from '../../expression/expression-error.ts'
 import { parseExpression } from '../../expression/parse-expression.ts'
-import type { AccessNode, KeywordArgument, SyntaxNode } from '../../expression/syntax-node.ts'
+import type { AccessNode, CallNode, KeywordArgument, SyntaxNode } from '../../expression/syntax-node.ts'
 import type { Call, Computation } from '../program.ts'
 import { callOf, type Callable, type Callables, type Found } from './callables.ts'
 import { fitsType } from './signature.ts'
@@ -56,6 +56,7 @@ export function isBuiltin(name: string): boolean {
 
 /** Takes the calls out of an expression; the error where it is none. */
 export function liftCalls(source: string, callables: Callables, agent: string): Lifted | ExpressionError {
+  if (variable.test(source)) return readVariable(source)
   const node = parseExpression(source)
   if (node instanceof ExpressionError) return node
   const lifter = new Lifter(source, callables, agent)
@@ -70,6 +71,20 @@ export function liftCalls(source: string, callables: Callables, agent: string): 
   }
 }
 
+/** The commonest expression of all, which needs no parser. */
+const variable = /^\$[A-Za-z_]\w{0,99}$/
+
+function readVariable(source: string): Lifted {
+  return {
+    computation: { form: 'expression', source, calls: [] },
+    names: [{ name: source.slice(1), sigil: true, start: 0, end: source.length }],
+    targets: [],
+    isCall: false,
+    literal: undefined,
+    problems: [],
+  }
+}
+
 /** Takes calls out of several expressions that belong together, such as the placeholders of a template. */
 export class Lifter {
   readonly calls: Call[] = []
@@ -80,6 +95,8 @@ export class Lifter {
   readonly #callables: Callables
   readonly #agent: string
   readonly #bound: string[] = []
+  /** What stands for the calls of the part that is being rendered. */
+  readonly #replaced: (SourceRange & { readonly text: string })[] = []
 
   constructor(source: string, callables: Callables, agent: string) {
     this.#source = source
@@ -107,51 +124,115 @@ export class Lifter {
 
   /** The source of a part with each call replaced by the name of its result. */
   render(node: SyntaxNode, always: boolean): string {
-    if (node.kind === 'literal') return this.#source.slice(node.start, node.end)
-    if (node.kind === 'name') return this.#name(node)
-    if (node.kind === 'call' && !isBuiltin(node.name)) {
-      return this.#lift(
-        node,
-        this.#callables.find(node.name, this.#agent),
-        node.name,
-        node.positional,
-        node.keywords,
-        always,
-      )
-    }
-    if (node.kind === 'access') {
-      const lifted = this.#agentCall(node, always)
-      if (lifted !== null) return lifted
-    }
-    const before = this.#bound.length
-    if (node.kind === 'comprehension') {
-      for (const clause of node.clauses) for (const target of clause.targets) this.#bound.push(target.name)
-    }
-    const text = this.#replace(node, partsOf(node, always))
-    this.#bound.length = before
-    return text
-  }
-
-  #name({ name, sigil, start, end }: Extract<SyntaxNode, { kind: 'name' }>): string {
-    if (!this.#bound.includes(name)) this.names.push({ name, sigil, start, end })
-    return this.#source.slice(start, end)
-  }
-
-  #replace(node: SourceRange, parts: readonly (readonly [SyntaxNode, boolean])[]): string {
+    const before = this.#replaced.length
+    this.#visit(node, always)
     let text = ''
     let at = node.start
-    const inOrder = parts.length > 1 ? parts.toSorted(([a], [b]) => a.start - b.start) : parts
-    for (const [part, always] of inOrder) {
-      text += this.#source.slice(at, part.start) + this.render(part, always)
-      at = part.end
+    for (const each of this.#replaced.length > before ? this.#replaced.splice(before) : []) {
+      text += this.#source.slice(at, each.start) + each.text
+      at = each.end
     }
     return text + this.#source.slice(at, node.end)
   }
 
-  /** `Accountant.CalculateTax($total)`, and what is read from its result. */
-  #agentCall(node: AccessNode, always: boolean): string | null {
-    const [first, ...rest] = node.steps
-    if (node.base.kind !== 'name' || node.base.sigil || first?.kind !== 'method') return null
+  /** Looks at a part and at what is in it, in the order it is written. */
+  #visit(node: SyntaxNode, always: boolean): void {
+    switch (node.kind) {
+      case 'literal':
+        return
+      case 'name':
+        if (!this.#bound.includes(node.name)) {
+          const { name, sigil, start, end } = node
+          this.names.push({ name, sigil, start, end })
+        }
+        return
+      case 'list':
+        return this.#visitAll(node.items, always)
+      case 'dict':
+        for (const { key, value } of node.entries) {
+          this.#visit(key, always)
+          this.#visit(value, always)
+        }
+        return
+      case 'call': {
+        const { name, positional, keywords } = node
+        if (!isBuiltin(name)) {
+          const found = this.#callables.find(name, this.#agent)
+          return this.#lift(node, found, name, positional, keywords, always)
+        }
+        // `default(F(x), y)` and its kind look at their arguments in their own way.
+        return this.#visitArguments(node, always && !specialFunctions.has(name))
+      }
+      case 'access':
+        if (this.#agentCall(node, always)) return
+        this.#visit(node.base, always)
+        return this.#visitSteps(node.steps, always)
+      case 'arithmetic':
+      case 'comparison':
+        this.#visit(node.first, always)
+        for (const { operand } of node.rest) this.#visit(operand, always)
+        return
+      case 'power':
+        this.#visit(node.base, always)
+        return this.#visit(node.exponent, always)
+      case 'negate':
+      case 'not':
+        return this.#visit(node.operand, always)
+      case 'and':
+      case 'or':
+        return node.operands.forEach((operand, at) => this.#visit(operand, always && at === 0))
+      case 'choice':
+        node.branches.forEach(({ test, value }, at) => {
+          this.#visit(value, false)
+          this.#visit(test, always && at === 0)
+        })
+        return this.#visit(node.otherwise, false)
+      case 'comprehension':
+        return this.#visitComprehension(node)
+      case 'text':
+        for (const part of node.parts) if (typeof part !== 'string') this.#visit(part.value, always)
+    }
+  }
+
+  #visitAll(nodes: readonly SyntaxNode[], always: boolean): void {
+    for (const node of nodes) this.#visit(node, always)
+  }
+
+  #visitArguments(
+    { positional, keywords }: Pick<CallNode, 'positional' | 'keywords'>,
+    always: boolean,
+  ): void {
+    this.#visitAll(positional, always)
+    for (const { value } of keywords) this.#visit(value, always)
+  }
+
+  #visitSteps(steps: AccessNode['steps'], always: boolean): void {
+    for (const step of steps) {
+      if (step.kind === 'index') this.#visit(step.index, always)
+      else if (step.kind === 'method') this.#visitArguments(step, always)
+      else if (step.kind === 'slice') {
+        if (step.from !== null) this.#visit(step.from, always)
+        if (step.to !== null) this.#visit(step.to, always)
+      }
+    }
+  }
+
+  #visitComprehension({ key, element, clauses }: Extract<SyntaxNode, { kind: 'comprehension' }>): void {
+    const before = this.#bound.length
+    for (const clause of clauses) for (const target of clause.targets) this.#bound.push(target.name)
+    if (key !== null) this.#visit(key, false)
+    this.#visit(element, false)
+    for (const { source, tests } of clauses) {
+      this.#visit(source, false)
+      this.#visitAll(tests, false)
+    }
+    this.#bound.length = before
+  }
+
+  /** `Accountant.CalculateTax($total)`, and what is read from its result; says whether it is one. */
+  #agentCall(node: AccessNode, always: boolean): boolean {
+    const first = node.steps[0]
+    if (node.base.kind !== 'name' || node.base.sigil || first?.kind !== 'method') return false
     const agent = this.#callables.agentNamed(node.base.name)
     if (agent === null) {
       if (/^\p{Lu}/u.test(node.base.name) && !builtinMethods.has(first.name)) {
@@ -162,23 +243,17 @@ export class Lifter {
           `there is no agent \`${node.base.name}\``,
           near === null ? null : `did you mean \`${near}\`?`,
         )
-        return 'null'
+        this.#replace(node, 'null')
+        return true
       }
-      return null
+      return false
     }
     const found = this.#callables.findIn(agent, first.name, this.#agent)
     const range = { start: node.start, end: first.end }
-    const text = this.#lift(
-      range,
-      found,
-      `${node.base.name}.${first.name}`,
-      first.positional,
-      first.keywords,
-      always,
-    )
-    if (rest.length === 0) return text
-    const inside = rest.flatMap((step): (readonly [SyntaxNode, boolean])[] => partsOfStep(step, always))
-    return text + this.#replace({ start: first.end, end: node.end }, inside)
+    const name = `${node.base.name}.${first.name}`
+    this.#lift(range, found, name, first.positional, first.keywords, always)
+    this.#visitSteps(node.steps.slice(1), always)
+    return true
   }
 
   #lift(
@@ -188,7 +263,7 @@ export class Lifter {
     positional: readonly SyntaxNode[],
     keywords: readonly KeywordArgument[],
     always: boolean,
-  ): string {
+  ): void {
     const given = positional.map((each) => this.render(each, always))
     // Without a prototype every key is just a key.
     const named: Record<string, string> = Object.create(null)
@@ -202,13 +277,17 @@ export class Lifter {
       )
     }
     const callable = this.#resolve(found, name, range)
-    if (callable === null) return 'null'
+    if (callable === null) return this.#replace(range, 'null')
     const misfit = argumentMisfit(callable, given.length, Object.keys(named))
     this.#checkTypes(callable, positional, keywords)
     if (misfit !== null) this.#problem('wrong_arguments', range, misfit, signatureOf(callable))
     this.targets.push(callable)
     this.calls.push(callOf(callable, given, named))
-    return `call_${this.calls.length}`
+    this.#replace(range, `call_${this.calls.length}`)
+  }
+
+  #replace({ start, end }: SourceRange, text: string): void {
+    this.#replaced.push({ start, end, text })
   }
 
   #checkTypes(
@@ -308,68 +387,4 @@ function countOf(number: number): string {
 function signatureOf({ name, parameters, open }: Callable): string {
   if (open === true) return `write such as \`${name}(amount=…)\``
   return `it is \`${name}(${parameters.map((each) => (each.default === undefined ? each.name : `${each.name}=${JSON.stringify(each.default)}`)).join(', ')})\``
-}
-
-/** The parts of a node, each with whether it is always looked at. */
-function partsOf(node: SyntaxNode, always: boolean): (readonly [SyntaxNode, boolean])[] {
-  const each = (nodes: readonly SyntaxNode[], needed = always) => nodes.map((part) => [part, needed] as const)
-  switch (node.kind) {
-    case 'literal':
-    case 'name':
-      return []
-    case 'list':
-      return each(node.items)
-    case 'dict':
-      return each(node.entries.flatMap(({ key, value }) => [key, value]))
-    case 'call':
-      // `default(F(x), y)` and its kind look at their arguments in their own way.
-      return each(
-        [...node.positional, ...node.keywords.map(({ value }) => value)],
-        always && !specialFunctions.has(node.name),
-      )
-    case 'access':
-      return [[node.base, always], ...node.steps.flatMap((step) => partsOfStep(step, always))]
-    case 'arithmetic':
-    case 'comparison':
-      return each([node.first, ...node.rest.map(({ operand }) => operand)])
-    case 'power':
-      return each([node.base, node.exponent])
-    case 'negate':
-    case 'not':
-      return each([node.operand])
-    case 'and':
-    case 'or':
-      return node.operands.map((operand, at) => [operand, always && at === 0] as const)
-    case 'choice':
-      return [
-        ...node.branches.flatMap(({ test, value }, at) => [
-          [test, always && at === 0] as const,
-          [value, false] as const,
-        ]),
-        [node.otherwise, false],
-      ]
-    case 'comprehension':
-      return [
-        ...(node.key === null ? [] : [[node.key, false] as const]),
-        [node.element, false],
-        ...node.clauses.flatMap(({ source, tests }) => [[source, false] as const, ...each(tests, false)]),
-      ]
-    case 'text':
-      return each(node.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.value])))
-  }
-}
-
-function partsOfStep(step: AccessNode['steps'][number], always: boolean): (readonly [SyntaxNode, boolean])[] {
-  switch (step.kind) {
-    case 'member':
-      return []
-    case 'index':
-      return [[step.index, always]]
-    case 'slice':
-      return [step.from, step.to].flatMap((part) => (part === null ? [] : [[part, always] as const]))
-    case 'method':
-      return [...step.positional, ...step.keywords.map(({ value }) => value)].map(
-        (part) => [part, always] as const,
-      )
-  }
 }

@@ -8,13 +8,36 @@ const givenForm =
   /^(?:set\s+)?\$?([\p{L}_][\p{L}\p{N}_]*)\s*(?::\s*\p{L}+\s*)?(?:=(?!=)|\bis\b|\bto\b)\s*(.+)$/iu
 const callName = /^(?:call\s+)?(?:[\p{L}_][\p{L}\p{N}_]*\.)?([\p{L}_][\p{L}\p{N}_]*)\s*\(/iu
 
+interface Literals {
+  /** By agent and variable. */
+  readonly assigned: Map<string, Set<string>>
+  /** The playbooks whose results a variable gets. */
+  readonly called: Map<string, Set<string>>
+  /** By playbook. */
+  readonly returned: Map<string, Set<string>>
+}
+
 /**
  * The texts that a program gives each variable: by assigning them, or by assigning what a playbook returns that returns them. Only
- * with such a text can `$status is open` be compared.
+ * with such a text can `$status is open` be compared. Nothing is looked for before somebody asks: few programs compare so.
  */
 export function literalsIn(
   drafts: readonly AgentDraft[],
 ): (agent: string, name: string) => ReadonlySet<string> {
+  let literals: Literals | null = null
+  return (agent, name) => {
+    literals ??= collectLiterals(drafts)
+    const { assigned, called, returned } = literals
+    const key = `${agent} ${name}`
+    const own = assigned.get(key) ?? new Set<string>()
+    return new Set([
+      ...own,
+      ...[...(called.get(key) ?? [])].flatMap((each) => [...(returned.get(each) ?? [])]),
+    ])
+  }
+}
+
+function collectLiterals(drafts: readonly AgentDraft[]): Literals {
   const assigned = new Map<string, Set<string>>()
   const called = new Map<string, Set<string>>()
   const returned = new Map<string, Set<string>>()
@@ -44,14 +67,7 @@ export function literalsIn(
       visit(playbook.steps ?? [])
     }
   }
-  return (agent, name) => {
-    const key = `${agent} ${name}`
-    const own = assigned.get(key) ?? new Set<string>()
-    return new Set([
-      ...own,
-      ...[...(called.get(key) ?? [])].flatMap((each) => [...(returned.get(each) ?? [])]),
-    ])
-  }
+  return { assigned, called, returned }
 }
 
 function add(map: Map<string, Set<string>>, key: string, value: string): void {

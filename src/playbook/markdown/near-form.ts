@@ -1,6 +1,6 @@
 /** Bullets of several words that are nearly a form, or hold an ending that nobody would obey: read as prose they would lose their meaning. */
 import type { Bullet } from './bullet.ts'
-import { firstWord, partOf } from './bullet.ts'
+import { firstWord, lastWord, partOf } from './bullet.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { endingForm } from './ending-form.ts'
 import { quote } from './findings.ts'
@@ -36,14 +36,14 @@ const openings: readonly string[] = [
   'for each # in',
   'for every # in',
 ]
-const aliases: Readonly<Record<string, string>> = {
-  elseif: 'Else if',
-  elsif: 'Else if',
-  elif: 'Else if',
-  foreach: 'For each',
-  forevery: 'For every',
-  endprogram: 'End program',
-}
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['elseif', 'Else if'],
+  ['elsif', 'Else if'],
+  ['elif', 'Else if'],
+  ['foreach', 'For each'],
+  ['forevery', 'For every'],
+  ['endprogram', 'End program'],
+])
 const forms: readonly string[] = [...whole, ...openings]
 const openingWords = openings.map((form) => [form, form.split(' ').length] as const)
 const mostLetters = Math.max(...forms.map((form) => form.length)) + 2
@@ -60,7 +60,7 @@ export function nearForm(bullet: Bullet, context: StepContext): boolean {
 }
 
 function nearAlias(bullet: Bullet, context: StepContext): boolean {
-  const meant = aliases[bullet.word]
+  const meant = aliases.get(bullet.word)
   if (meant === undefined) return false
   reportNear(bullet, 0, bullet.word.length, meant + bullet.text.slice(bullet.word.length), context)
   return true
@@ -130,10 +130,19 @@ const endsLast = new RegExp(
 const endsLoosely =
   /^(?:end|exit|stop|quit|terminate|finish|abort|halt)(?:\s+(?:here|now|it|this|there|everything|all|immediately|right|away|at|once|processing|working|executing|the|playbook|procedure|process|workflow|script|steps?))*[.!]?$/i
 
+const fillers: ReadonlySet<string> = new Set(
+  'and then now next please finally also just so first lastly afterwards'.split(' '),
+)
+const enders: ReadonlySet<string> = new Set('end exit stop quit terminate finish abort halt'.split(' '))
+/** The words that an ending at the end of a sentence has last. */
+const lastWords: ReadonlySet<string> = new Set(
+  'end exit stop quit terminate program conversation session run execution'.split(' '),
+)
+
 /** Reports an ending that stands among words, where it would end nothing; says whether it did. */
 export function lostEnding(bullet: Bullet, context: StepContext): boolean {
   const text = /["“]/.test(bullet.text) ? bullet.text.replace(/["“][^"“”]*["”]/g, '""') : bullet.text
-  const opening = filler.exec(bullet.text)
+  const opening = fillers.has(bullet.word) ? filler.exec(bullet.text) : null
   if (opening !== null) {
     const rest = partOf(bullet, opening[0].length, bullet.id)
     const ending = context.findings.quietly(() => endingForm(rest, { ...context, uses: [] }))
@@ -142,7 +151,10 @@ export function lostEnding(bullet: Bullet, context: StepContext): boolean {
       return true
     }
   }
-  if (!endsFirst.test(text) && !endsLast.test(text) && !endsLoosely.test(text)) return false
+  const ends =
+    (enders.has(bullet.word) && (endsFirst.test(text) || endsLoosely.test(text))) ||
+    (lastWords.has(lastWord(text)) && endsLast.test(text))
+  if (!ends) return false
   reportAt(bullet, 0, bullet.text.length, context).error(
     'near_keyword',
     `${quote(bullet.text)} reads as if it ended something, and would end nothing`,

@@ -36,8 +36,14 @@ export function readNotes(place: MarkdownText, context: StepContext): Note[] {
   return [{ text: place.text, line, rule: null }]
 }
 
+/** The words that open a rule. */
+const openers: ReadonlySet<string> = new Set(
+  'always must make be you first before never do don only'.split(' '),
+)
+
 function rulesOf(bullet: Bullet, context: StepContext): NoteRule[] {
   const { text } = bullet
+  if (!openers.has(bullet.word)) return []
   const always = alwaysForm.exec(text)
   if (always !== null) {
     const [, words = '', verb, names = ''] = always

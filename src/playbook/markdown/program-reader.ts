@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../shared/json.ts'
 import type { Procedure, Program, ProgramAgent } from '../program.ts'
 import { type Callable, Callables, type ProgramTool } from './callables.ts'
 import { checkProgram } from './check-program.ts'
+import { collectNames } from './collect-names.ts'
 import { readDescription } from './description.ts'
 import type { Findings } from './findings.ts'
 import { type HostFunction, hostFunctions } from './host-function.ts'
@@ -12,7 +13,6 @@ import { isCount } from './metadata.ts'
 import type { ParseProgramOptions } from './parse-program.ts'
 import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
 import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
-import { collectNames } from './scope.ts'
 import type { UnresolvedStep, VariableUse } from './step-context.ts'
 import { idFromName, wordKey } from './words.ts'
 
@@ -164,9 +164,8 @@ export class ProgramReader {
       literals: (agent: string, name: string) => ReadonlySet<string>
     },
   ): ProgramAgent {
-    const names = draft.playbooks.map((playbook) => ({ playbook, ...collectNames(playbook) }))
-    const certain = names.flatMap((each) => [...each.state])
-    const localsOf = new Map(names.map((each) => [each.playbook, each.locals]))
+    const certain = new Set<string>()
+    const localsOf = new Map(draft.playbooks.map((playbook) => [playbook, collectNames(playbook, certain)]))
     const agentTools = stringsOf(draft.metadata['tools'])
     const read = (elsewhere: ReadonlySet<string>): { agent: ProgramAgent; state: ReadonlySet<string> } => {
       const state = new Set(certain)

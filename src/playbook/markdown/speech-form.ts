@@ -4,7 +4,8 @@ import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
 import { readCondition } from './condition.ts'
 import { isKnown, isSet } from './scope.ts'
-import { typeNamed, splitTopLevel } from './signature.ts'
+import { sigilVariables } from './sigil-names.ts'
+import { splitTopLevel } from './signature.ts'
 import {
   type StepContext,
   acceptExpression,
@@ -52,17 +53,18 @@ const verbs: ReadonlySet<string> = new Set(
   display print describe offer suggest recommend advise warn encourage acknowledge mention talk chat wish reassure state announce
   ask prompt keep request`.split(/\s+/),
 )
+const askers: ReadonlySet<string> = new Set(['ask', 'prompt', 'keep', 'request'])
 
 /** Reads a bullet that says or asks something; null where it is no such form. */
 export function speechForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
   // Words in quotes and nothing else are said as they are.
-  const bare = /^["“]([^"“”]+)["”]$/u.exec(text)
+  const bare = text.startsWith('"') || text.startsWith('“') ? /^["“]([^"“”]+)["”]$/u.exec(text) : null
   if (bare !== null) return { kind: 'say', words: literalWords(bare[1]!, 1, true, bullet, context) }
   if (!verbs.has(bullet.word)) return null
-  if (/^say\s*\(/i.test(text)) return sayCall(bullet, context)
+  if (bullet.word === 'say' && /^say\s*\(/i.test(text)) return sayCall(bullet, context)
   if ((bullet.word === 'ask' || bullet.word === 'tell') && addressesAgent(text, context)) return null
-  if (askVerb.test(text)) return readAsk(bullet, context)
+  if (askers.has(bullet.word) && askVerb.test(text)) return readAsk(bullet, context)
   if (!sayVerb.test(text)) return null
   if (askInside.test(text) && !quoted.test(text)) return readAsk(bullet, context)
   return { kind: 'say', words: sayWords(bullet, context) }
@@ -73,7 +75,7 @@ function sayWords(bullet: Bullet, context: StepContext): Words {
   const literal = /["“]/.test(text) ? quoted.exec(text) : null
   if (literal !== null && !/["“”]/.test(literal[1]!))
     return literalWords(literal[1]!, text.indexOf(literal[1]!, text.search(/["“]/)), true, bullet, context)
-  const rest = /^say\s+/i.exec(text)
+  const rest = bullet.word === 'say' ? /^say\s+/i.exec(text) : null
   if (rest !== null) {
     const words = text.slice(rest[0].length)
     if (/^\$[\p{L}_][\p{L}\p{N}_.]*$/u.test(words))
@@ -176,8 +178,9 @@ export function readAsk(bullet: Bullet, context: StepContext, receivers: readonl
     kind: 'ask',
     words,
     targets,
-    until: untilOf(bullet, targets, context),
-    maxTurns: boundIn(text) ?? mostAnswers,
+    // A question that is nothing but its variables has room for neither.
+    until: simple === null ? untilOf(bullet, targets, context) : null,
+    maxTurns: (simple === null ? boundIn(text) : null) ?? mostAnswers,
   }
 }
 
@@ -226,12 +229,7 @@ function typeAsked(text: string): ValueType {
 }
 
 function listOf(words: string): Receiver[] {
-  if (!words.includes('$')) return []
-  return [...words.matchAll(/\$([\p{L}_][\p{L}\p{N}_]*)(?::(\p{L}+))?/gu)].map(([, name, type]) => ({
-    name: name!,
-    sigil: true,
-    type: (type === undefined ? null : typeNamed(type)) ?? 'any',
-  }))
+  return sigilVariables(words).map(({ name, type }) => ({ name, sigil: true, type }))
 }
 
 /** Variables behind `for`, `provide`, `store in` are what is asked; others that nothing else sets are too. */

@@ -7,15 +7,15 @@ import type { Callables, ProgramTool } from './callables.ts'
 import type { Findings } from './findings.ts'
 import { type Lifted, liftCalls } from './lift-calls.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
+import { sigilNames } from './sigil-names.ts'
 
 /** A use of a variable, for the checks over the whole program. */
 export interface VariableUse {
   readonly name: string
   readonly agent: string
   readonly playbook: string
-  readonly line: number
   readonly kind: 'read' | 'write'
-  readonly bullet: Bullet | null
+  readonly bullet: Bullet
 }
 
 /** A bullet that a lock file could settle: what it says, and what it may have meant. */
@@ -146,14 +146,7 @@ type ReportArguments = [code: Parameters<Findings['error']>[0], message: string,
 
 /** Notes that a bullet reads a variable. */
 export function noteRead(name: string, bullet: Bullet, context: StepContext): void {
-  context.uses.push({
-    name,
-    agent: context.agent,
-    playbook: context.playbook,
-    line: bullet.line,
-    kind: 'read',
-    bullet,
-  })
+  context.uses.push({ name, agent: context.agent, playbook: context.playbook, kind: 'read', bullet })
 }
 
 /** The target of that name, noted as written. */
@@ -164,14 +157,7 @@ export function writeTarget(
   context: StepContext,
   type: ValueType = 'any',
 ): Target {
-  context.uses.push({
-    name,
-    agent: context.agent,
-    playbook: context.playbook,
-    line: bullet.line,
-    kind: 'write',
-    bullet,
-  })
+  context.uses.push({ name, agent: context.agent, playbook: context.playbook, kind: 'write', bullet })
   const target = targetIn(context.scope, name, sigil, type)
   if (target.scope === 'state') context.scope.state.add(name)
   return target
@@ -184,15 +170,13 @@ function nearestVariable(name: string, scope: Scope): string | null {
 
 /** So many names are looked for one by one. */
 const fewNames = 16
-const mention = /\$([\p{L}_][\p{L}\p{N}_]*)/gu
 
 /** The variables that words mention, with `$`; known ones without it too. */
 export function mentioned(text: string, scope: Scope): string[] {
   const sigils = text.includes('$')
   const own = mayMentionOwn(text, scope)
   if (!sigils && !own) return []
-  const names = new Set<string>()
-  if (sigils) for (const [, name] of text.matchAll(mention)) names.add(name!)
+  const names = new Set(sigils ? sigilNames(text) : [])
   if (own) {
     for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) {
       if (scope.locals.has(word) || scope.parameters.has(word)) names.add(word)

@@ -9,6 +9,7 @@ import { TokenCursor } from '../../expression/token-cursor.ts'
 import type { Computation } from '../program.ts'
 import type { Callables } from './callables.ts'
 import { type ExpressionProblem, Lifter, type NameUse } from './lift-calls.ts'
+import { nameEnd } from './sigil-names.ts'
 
 /** A template, what it reads, and what is worth saying about it; ranges count from the beginning of the words. */
 export interface ReadTemplate {
@@ -20,10 +21,8 @@ export interface ReadTemplate {
   readonly holes: number
 }
 
-const dollar = /\$[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+|"[^"\]]*"|'[^'\]]*')\])*/uy
-
-/** What can only stand for itself. */
-const plain = /[^{}$]+/y
+/** What is read from a variable. */
+const path = /(?:\.[\p{L}_][\p{L}\p{N}_]*|\[(?:\d+|"[^"\]]*"|'[^'\]]*')\])*/uy
 
 /**
  * Reads words. `{expression}` is a placeholder, `{{` a brace, and a brace that begins no expression stays as it is. With
@@ -47,14 +46,14 @@ export function readTemplate(
   let literal = 0
   let at = 0
   while (at < words.length) {
-    plain.lastIndex = at
-    const run = plain.exec(words)?.[0]
-    if (run !== undefined) {
-      source += run
-      at += run.length
+    const run = plainEnd(words, at)
+    if (run > at) {
+      source += words.slice(at, run)
+      at = run
       continue
     }
     const sign = words[at]!
+    const name = sign === '$' && options.dollars ? nameEnd(words, at + 1) : at + 1
     if (sign === '}' && literal > 0) {
       // It closes a brace that stands for itself, so it does too, even where another one follows.
       literal -= 1
@@ -87,14 +86,13 @@ export function readTemplate(
     } else if (sign === '}') {
       source += '}}'
       at += 1
-    } else if (sign === '$' && options.dollars && isVariableAt(words, at)) {
-      dollar.lastIndex = at
-      const found = dollar.exec(words)![0]
-      const name = /^\$([\p{L}_][\p{L}\p{N}_]*)/u.exec(found)![1]!
-      lifter.names.push({ name, sigil: true, start: at, end: at + name.length + 1 })
-      source += `{${found}}`
+    } else if (name > at + 1) {
+      lifter.names.push({ name: words.slice(at + 1, name), sigil: true, start: at, end: name })
+      path.lastIndex = name
+      const end = name + path.exec(words)![0].length
+      source += `{${words.slice(at, end)}}`
       holes += 1
-      at += found.length
+      at = end
     } else {
       source += sign
       at += 1
@@ -128,9 +126,13 @@ function tooLong(words: string): ReadTemplate {
   }
 }
 
-function isVariableAt(words: string, at: number): boolean {
-  dollar.lastIndex = at
-  return dollar.test(words)
+/** Where what can only stand for itself ends. */
+function plainEnd(words: string, from: number): number {
+  for (let at = from; at < words.length; at++) {
+    const code = words.charCodeAt(at)
+    if (code === 36 || code === 123 || code === 125) return at
+  }
+  return words.length
 }
 
 /** More than any placeholder needs; what is longer or deeper is data, and not worth trying to read from every brace. */

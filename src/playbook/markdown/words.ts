@@ -17,6 +17,18 @@ export function wordsOf(text: string): string[] {
   return (isAscii(text) ? asciiWords(text) : anyWords(text)).filter((word) => !articles.has(word))
 }
 
+/** The first of the words of a text, where the text begins with one, or with a `$` before one. */
+export function openingWord(text: string): string | undefined {
+  let end = 0
+  while (isLower(text.charCodeAt(end)) || (end === 0 && isUpper(text.charCodeAt(end)))) end++
+  // Most texts begin with a plain word and a blank.
+  const plain = end > 0 && text.charCodeAt(end) === 32 ? text.slice(0, end).toLowerCase() : ''
+  if (plain !== '' && !articles.has(plain)) return plain
+  // An article before a name does not count.
+  const found = /^(?:(?:the|an?|their|his|her|its|your|our|this|that)\s+)?\$?([\p{L}\p{N}]+)/iu.exec(text)
+  return found === null ? undefined : wordsOf(found[1]!)[0]
+}
+
 function anyWords(text: string): readonly string[] {
   const spaced = text
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')

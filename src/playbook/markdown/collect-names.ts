@@ -1,0 +1,99 @@
+/** Which variables the bullets of a playbook set, before any of them is read: everything can then be read in its order. */
+import type { MarkdownBlock } from '../../document/markdown-block.ts'
+import { firstWord, longestForm } from './bullet.ts'
+import type { PlaybookDraft } from './program-draft.ts'
+import { isAssignedBare } from './scope.ts'
+import { sigilNames } from './sigil-names.ts'
+
+const name = String.raw`[\p{L}_][\p{L}\p{N}_]*`
+const setBare = new RegExp(
+  String.raw`^(?:set|initiali[sz]e)\s+(?:the\s+)?(${name})(?:\s+variable)?\s+(?:to|as|with)\s`,
+  'iu',
+)
+const startBare = new RegExp(String.raw`^initiali[sz]e\s+.*\s(?:as|called|named)\s+(${name})$`, 'iu')
+const eachBare = new RegExp(String.raw`^for\s+(?:(?:each|every)\s+)?(${name})\s+(?:in|from)\s`, 'iu')
+const keepBare = new RegExp(String.raw`(?:store|save|keep|put)\b.*\s(?:in|as|into)\s+(${name})\.?$`, 'iu')
+const isForm = new RegExp(String.raw`^(${name})\s+(?:is|=)\s+(.+)$`, 'u')
+const assigned = new RegExp(String.raw`^\$(${name})(?:\s*:\s*\w+)?\s*(?:=|\bis\b|\bbecomes\b)(?!=)`, 'u')
+const setDollar = new RegExp(
+  String.raw`^(?:set|let|initiali[sz]e|calculate|compute|determine)\s+(?:the\s+)?\$(${name})`,
+  'iu',
+)
+const startDollar = new RegExp(String.raw`^initiali[sz]e\s+.*\s(?:as|called|named)\s+\$(${name})`, 'iu')
+const eachDollar = new RegExp(String.raw`^for\s+(?:each|every)?\s*\$(${name})\s+(?:in|from)\s`, 'iu')
+const keepDollar = new RegExp(String.raw`\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s+\$(${name})`, 'iu')
+const keeper = /\b(?:store|save|keep|put)\b/i
+const listForm =
+  /^(?:extract|get|collect|obtain|read|find|list)\b(.*?)(?:\s(?:from|using|with|by|for|near|in)\s|$)/iu
+const ask = /\bask\b/i
+const askForm = /\bask\b.*?\s(?:for|provide|enter|give)\s(.*?)(?:\s(?:un)?till?\s|$)/iu
+
+/** The forms that a first word opens: those that set a bare name, and those that set one with `$`. */
+const setters: ReadonlyMap<string, { readonly bare: readonly RegExp[]; readonly dollar: readonly RegExp[] }> =
+  new Map([
+    ['set', { bare: [setBare], dollar: [setDollar] }],
+    ['let', { bare: [], dollar: [setDollar] }],
+    ['calculate', { bare: [], dollar: [setDollar] }],
+    ['compute', { bare: [], dollar: [setDollar] }],
+    ['determine', { bare: [], dollar: [setDollar] }],
+    ['initialize', { bare: [setBare, startBare], dollar: [setDollar, startDollar] }],
+    ['initialise', { bare: [setBare, startBare], dollar: [setDollar, startDollar] }],
+    ['for', { bare: [eachBare], dollar: [eachDollar] }],
+  ])
+const listers: ReadonlySet<string> = new Set('extract get collect obtain read find list'.split(' '))
+
+/**
+ * Notes the variables that the bullets of a playbook set in a form that leaves no doubt: those with `$` are added to the agent's, the
+ * others are returned.
+ */
+export function collectNames(draft: PlaybookDraft, state: Set<string>): ReadonlySet<string> {
+  const collector = new NameCollector(draft, state)
+  collector.visit(draft.steps ?? [])
+  return collector.locals
+}
+
+class NameCollector {
+  readonly locals = new Set<string>()
+  readonly #state: Set<string>
+  readonly #parameters: PlaybookDraft['signature']['parameters']
+
+  constructor(draft: PlaybookDraft, state: Set<string>) {
+    this.#state = state
+    this.#parameters = draft.signature.parameters
+  }
+
+  visit(blocks: readonly MarkdownBlock[]): void {
+    for (const block of blocks) {
+      if (block.kind !== 'item') continue
+      if (block.text.text.length <= longestForm) this.#bullet(block.text.text)
+      if (block.children.length > 0) this.visit(block.children)
+    }
+  }
+
+  #bullet(raw: string): void {
+    const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
+    const text = flat.includes('`') ? flat.replace(/^`|`$/g, '') : flat
+    const word = firstWord(text)
+    const opened = setters.get(word)
+    const keeps = keeper.test(text)
+    if (opened !== undefined) for (const form of opened.bare) this.#add(form.exec(text)?.[1], this.locals)
+    if (keeps) this.#add(keepBare.exec(text)?.[1], this.locals)
+    const is = text.includes(' is ') || text.includes('=') ? isForm.exec(text) : null
+    if (is !== null && isAssignedBare(is[1]!, is[2]!)) this.#add(is[1], this.locals)
+    if (!text.includes('$')) return
+    if (text.startsWith('$')) this.#add(assigned.exec(text)?.[1], this.#state)
+    if (opened !== undefined) for (const form of opened.dollar) this.#add(form.exec(text)?.[1], this.#state)
+    if (keeps) this.#add(keepDollar.exec(text)?.[1], this.#state)
+    // `Extract $a, $b from …`, `Ask user for $a and $b`: all that stand in the list.
+    if (listers.has(word)) this.#addAll(listForm.exec(text)?.[1])
+    if (ask.test(text)) this.#addAll(askForm.exec(text)?.[1])
+  }
+
+  #addAll(words: string | undefined): void {
+    if (words !== undefined) for (const found of sigilNames(words)) this.#add(found, this.#state)
+  }
+
+  #add(found: string | undefined, names: Set<string>): void {
+    if (found !== undefined && !this.#parameters.some((each) => each.name === found)) names.add(found)
+  }
+}
