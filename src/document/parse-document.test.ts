@@ -48,6 +48,10 @@ describe('reading YAML', () => {
     expect(marked('when: "inputs.x == 3"', ['when'], { range: [7, 8] })).toBe('x')
     expect(marked("when: 'inputs.x == 3'", ['when'], { range: [7, 8] })).toBe('x')
     expect(marked('when: >-\n  inputs.x == 3\n', ['when'], { range: [7, 8] })).toBe('x')
+    expect(marked('when: |\n  a and\n    inputs.x == 3\n', ['when'], { range: [15, 16] })).toBe('x')
+    expect(marked('when: >-\n  a and\n\n  inputs.x == 3\n', ['when'], { range: [13, 14] })).toBe('x')
+    expect(marked('when: a and\n  inputs.x == 3\n', ['when'], { range: [13, 14] })).toBe('x')
+    expect(marked('when: "a and\n  inputs.x == 3"\n', ['when'], { range: [13, 14] })).toBe('x')
     expect(marked('when: "inp\\x75ts.x"', ['when'], { range: [7, 8] })).toBe('"inp\\x75ts.x"')
   })
 

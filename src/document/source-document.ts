@@ -1,4 +1,5 @@
 import type { Json } from '../shared/json.ts'
+import { alignText } from './align-text.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { type DocumentNode, type Span, nodeAt, nodeValue, spanAt } from './document-node.ts'
 import { LineIndex } from './line-index.ts'
@@ -23,9 +24,9 @@ export class SourceDocument {
     return this.root === null ? undefined : nodeValue(this.root)
   }
 
-  /** The diagnostic for a problem: exact inside text that stands verbatim in the document, else the whole value. */
+  /** The diagnostic for a problem: exact inside text that stands in the document as it is but for space, else the whole value. */
   locate(problem: Problem): Diagnostic {
-    const span = this.root === null ? { start: 0, end: 0 } : problemSpan(this.root, problem)
+    const span = this.root === null ? { start: 0, end: 0 } : problemSpan(this.root, problem, this.text)
     return placeDiagnostic(problem, this.file, span, this.lines)
   }
 }
@@ -72,11 +73,15 @@ export function diagnosticWithoutPlace(
   }
 }
 
-function problemSpan(root: DocumentNode, problem: Problem): Span {
+function problemSpan(root: DocumentNode, problem: Problem, text: string): Span {
   if (problem.range !== null) {
     const node = nodeAt(root, problem.path)
     if (node?.kind === 'scalar' && node.verbatimAt !== null) {
       return { start: node.verbatimAt + problem.range.start, end: node.verbatimAt + problem.range.end }
+    }
+    if (node?.kind === 'scalar' && typeof node.value === 'string') {
+      const aligned = alignText(node.value, problem.range, text, node.span)
+      if (aligned !== null) return aligned
     }
   }
   return spanAt(root, problem.path, problem.at)

@@ -8,6 +8,7 @@ const page = readFileSync(new URL('../../docs/reference/playbook.md', import.met
 type Shape = {
   properties?: Record<string, Shape>
   items?: Shape
+  $defs?: Record<string, Shape>
   additionalProperties?: Shape | boolean
   anyOf?: Shape[]
   default?: unknown
@@ -16,14 +17,15 @@ type Shape = {
 /** The keys of a schema that are its own, by the section of the page that explains them. */
 function keysBySection(): [section: string, keys: string[]][] {
   const root = JSON.parse(JSON.stringify(playbookJsonSchema())) as Shape
-  const step = root.properties!['steps']!.items!
+  const step = root.$defs!['step']!
   const inner = (shape: Shape | undefined) => Object.keys(shape?.properties ?? {})
   const input = (root.properties!['inputs']!.additionalProperties as Shape).anyOf!.find(
     (each) => each.properties,
   )
   return [
     ['## The playbook', inner(root)],
-    ['## A step', inner(step)],
+    // The shorter spelling has a page of its own.
+    ['## A step', inner(step).filter((key) => !['name', 'args', 'type'].includes(key))],
     ['### Validation', inner(step.properties!['validation'])],
     ['### Arguments', inner(step.properties!['arguments']!.additionalProperties as Shape)],
     ['## Inputs', inner(input)],
@@ -49,7 +51,7 @@ describe('docs/reference/playbook.md', () => {
     const root = JSON.parse(JSON.stringify(playbookJsonSchema())) as Shape
     for (const [title, shape] of [
       ['## The playbook', root],
-      ['## A step', root.properties!['steps']!.items!],
+      ['## A step', root.$defs!['step']!],
     ] as const) {
       for (const [key, { default: value }] of Object.entries(shape.properties!)) {
         if (value === undefined) continue
