@@ -115,7 +115,7 @@ class DecisionCheck implements DecisionReport {
     if (state === null) return
     while (this.#at < this.#events.length) {
       const due = passTime(state, { now: this.#events[this.#at]!.at })
-      if (!this.#take(due) || (this.#at < this.#events.length && !this.#answer(state))) return
+      if (due.length > 0 ? !this.#take(due) : !this.#answer(state)) return
     }
   }
 
