@@ -87,7 +87,7 @@ function checkAll(names: readonly string[], dispatchers: readonly string[], term
   const suffixes = [...playbookSuffixes, ...markdownSuffixes]
   const { named, inDirectories, problems } = findPlaybookFiles(names, suffixes)
   const check = (path: string) =>
-    isMarkdown(path) ? checkMarkdown(path, terminal) : checkFile(path, dispatchers)
+    isMarkdown(path) ? checkMarkdown(path, terminal) : checkFile(path, dispatchers, terminal)
   const files = problems.map((problem): CheckedFile => ({
     isPlaybook: false,
     diagnostics: [problem],
@@ -124,6 +124,7 @@ function checkMarkdown(path: string, terminal: Terminal): { file: CheckedFile; l
 function checkFile(
   path: string,
   dispatchers: readonly string[],
+  terminal: Terminal,
 ): { file: CheckedFile; looksLikeOne: boolean } {
   const source = readSourceFile(path)
   if (source.text === null) {
@@ -132,11 +133,14 @@ function checkFile(
       looksLikeOne: source.problem.code !== 'document_too_large',
     }
   }
-  const { document, diagnostics } = parsePlaybook(source.text, {
-    format: source.format,
-    file: path,
-    dispatchers,
-  })
+  const options = { format: source.format, file: path, dispatchers }
+  const alone = parsePlaybook(source.text, options)
+  // What is known of tools says more about calls, and about nothing else.
+  const calls = alone.playbook?.steps.some((step) => step.tool !== null) ?? false
+  const declared = calls ? declaredTools(path, terminal).declared : []
+  const facts = new Map(declared.map((tool) => [tool.name, tool]))
+  const { document, diagnostics } =
+    declared.length === 0 ? alone : parsePlaybook(source.text, { ...options, facts })
   const quote = ({ line }: Diagnostic) => document.lines.lineText(line ?? 0)
   return { file: { isPlaybook: true, diagnostics, quote }, looksLikeOne: looksLikePlaybook(document) }
 }

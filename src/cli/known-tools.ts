@@ -3,13 +3,15 @@ import type { ProgramTool } from '../playbook/markdown/callables.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Config } from '../source/config.ts'
 import { isCode, loadConfig, loadConfigDocument } from '../source/load-config.ts'
-import { programTool } from '../source/program-tool.ts'
+import { type KnownTool, programTool } from '../source/program-tool.ts'
 import { findConfigFor } from './open-config.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What is known of the tools that a playbook may call, and whether that is all there are. */
 export interface KnownTools {
   readonly tools: readonly ProgramTool[]
+  /** What the configuration says of them. */
+  readonly declared: readonly KnownTool[]
   readonly complete: boolean
 }
 
@@ -17,15 +19,15 @@ export interface KnownTools {
 export function declaredTools(file: string, terminal: Terminal): KnownTools {
   try {
     const path = findConfigFor(file)
-    if (path === null) return { tools: [], complete: true }
-    if (isCode(path)) return { tools: [], complete: false }
+    if (path === null) return { tools: [], declared: [], complete: true }
+    if (isCode(path)) return { tools: [], declared: [], complete: false }
     const config = loadConfigDocument(path)
     const declared = [...config.http, ...config.exec]
-    return { tools: declared.map(programTool), complete: isPlain(config) }
+    return { tools: declared.map(programTool), declared, complete: isPlain(config) }
   } catch (error) {
     // What is wrong with the configuration is not what was asked; but that it was not considered must be said.
     terminal.err(`lockstep: not considered: ${escapeControl((error as Error).message)}\n`)
-    return { tools: [], complete: false }
+    return { tools: [], declared: [], complete: false }
   }
 }
 

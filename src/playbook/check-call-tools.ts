@@ -30,7 +30,9 @@ export function checkCallTools(context: CheckContext): void {
 }
 
 function checkReads(step: StepDraft, tool: string, { facts, report, wording }: CheckContext): void {
-  const risk = facts.get(tool)?.risk ?? 'read'
+  const declared = facts.get(tool)?.risk
+  // Undeclared counts as irreversible; of a tool whose name alone is known nothing is said.
+  const risk = declared === undefined ? 'read' : (declared ?? 'irreversible')
   if (risk === 'read') return
   const path = stepPath(step, 'verify', 'tool')
   const message = `${wording.place(path)} is \`${tool}\`, whose risk is ${risk}: looking must change nothing`

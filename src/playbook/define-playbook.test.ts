@@ -89,6 +89,52 @@ describe('definePlaybook', () => {
     expect(problems(() => definePlaybook({ id: 'a' }))).toHaveLength(1)
   })
 
+  it('takes calls, which need no description', () => {
+    const playbook = definePlaybook({
+      id: 'roll-back',
+      name: 'Roll back',
+      inputs: { nodes: 'array' },
+      onFailure: 'compensate',
+      steps: [
+        {
+          id: 'cordon',
+          tool: 'cordon_node',
+          foreach: '{inputs.nodes}',
+          input: { node_name: '{item}', force_it: { by_hand: false } },
+          retry: { attempts: 3, delaySeconds: 0.5 },
+          requiredRoles: ['OnCall'],
+          verify: {
+            tool: 'get_node',
+            input: { node: '{item}' },
+            expect: 'result.cordoned',
+            retry: { maxDelaySeconds: 9 },
+          },
+          compensate: { tool: 'uncordon_node', input: { node: '{output.node}' } },
+          arguments: { cordon_node: { require: 'args.node_name != "master"' } },
+        },
+        { id: 'report', description: 'Say what was done.', after: 'cordon' },
+      ],
+    })
+    const [cordon] = playbook.steps
+    expect(cordon).toMatchObject({
+      description: 'cordon_node',
+      input: { node_name: '{item}', force_it: { by_hand: false } },
+      requiresApproval: true,
+      retry: { attempts: 3, delaySeconds: 0.5, backoff: 2, maxDelaySeconds: 300 },
+      verify: { retry: { attempts: 1, maxDelaySeconds: 9 } },
+    })
+    expect(playbook.steps[1]!.after).toEqual({ kind: 'step', id: 'cordon' })
+    const head = { id: 'a', name: 'A' } as const
+    const made = (define: () => Playbook) => problems(define).length
+    // @ts-expect-error -- a goal needs words
+    expect(made(() => definePlaybook({ ...head, steps: [{ id: 'b', hints: ['c'] }] }))).toBe(1)
+    // @ts-expect-error -- the spelling of files
+    expect(made(() => definePlaybook({ ...head, steps: [{ id: 'b', tool: 'x', on_limit: 'fail' }] }))).toBe(1)
+    const rules = { y: { require: 'true' } } as const
+    // @ts-expect-error -- arguments of another tool than the one that is called
+    expect(made(() => definePlaybook({ ...head, steps: [{ id: 'b', tool: 'x', arguments: rules }] }))).toBe(1)
+  })
+
   it('takes steps whose ids the compiler does not know', () => {
     const steps = ['a', 'b'].map((id) => new PlaybookStep({ id, description: id }))
     expect(definePlaybook({ id: 'a', name: 'A', steps }).steps).toHaveLength(2)

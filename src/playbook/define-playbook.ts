@@ -15,9 +15,9 @@ type AfterOf<Id extends string> =
   | { readonly any: readonly AfterOf<Id>[] }
   | { readonly all: readonly AfterOf<Id>[] }
 
-type ToolsOf<Step> = Step extends { readonly expectedTools: readonly (infer Tool extends string)[] }
-  ? Tool
-  : never
+type ToolsOf<Step> =
+  | (Step extends { readonly expectedTools: readonly (infer Tool extends string)[] } ? Tool : never)
+  | (Step extends { readonly tool: infer Tool extends string } ? Tool : never)
 
 /** A generic parameter takes any further key, so unknown ones are refused by name. */
 type NoOthers<T, Known> = { readonly [Key in Exclude<keyof T, keyof Known>]: never }

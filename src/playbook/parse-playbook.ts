@@ -21,6 +21,7 @@ export function parsePlaybook(
   if (value === undefined) return { playbook: null, diagnostics, document }
   const { file, problems } = checkPlaybook(value, {
     tools: options.tools,
+    facts: options.facts,
     dispatchers: options.dispatchers,
   })
   const all = inOrder([...diagnostics, ...problems.map((problem) => document.locate(problem))])

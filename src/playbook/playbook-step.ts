@@ -12,11 +12,20 @@ import { PlaybookLoadError } from './playbook-load-error.ts'
 export type { After } from './after.ts'
 export type { CompleteWhen } from './complete-when.ts'
 
-/** How a step is written in TypeScript: the keys of a file in camelCase. The forms a PlaybookStep holds are taken too. */
-export type PlaybookStepDefinition = Omit<CamelKeys<PlaybookStepFile>, 'after' | 'completeWhen'> & {
+/**
+ * How a step is written in TypeScript: the keys of a file in camelCase. The forms a PlaybookStep holds are taken too. A step that is a call
+ * may do without a description.
+ */
+export type PlaybookStepDefinition = Omit<
+  CamelKeys<PlaybookStepFile>,
+  'after' | 'completeWhen' | 'description' | 'tool'
+> & {
   readonly after?: CamelKeys<PlaybookStepFile>['after'] | After
   readonly completeWhen?: CamelKeys<PlaybookStepFile>['completeWhen'] | CompleteWhen
-}
+} & (
+    | { readonly description: string; readonly tool?: string | null | undefined }
+    | { readonly description?: string; readonly tool: string }
+  )
 
 /** What must hold, besides the calls, before a step is complete. */
 export type StepValidation = CamelKeys<CheckedStepFile['validation']>

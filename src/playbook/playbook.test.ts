@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadPlaybook } from '../source/load-playbook.ts'
+import { compilePlaybook } from './compile-playbook.ts'
 import { PlaybookLoadError } from './playbook-load-error.ts'
 import { PlaybookStep, type PlaybookStepDefinition } from './playbook-step.ts'
 import { Playbook, type PlaybookDefinition } from './playbook.ts'
@@ -44,6 +45,27 @@ const fullStep = {
     },
   },
   disclosure: 'step',
+} as const satisfies PlaybookStepDefinition
+
+const fullCall = {
+  id: 'cordon',
+  tool: 'cordon_node',
+  input: { node: '{item}', by_hand: [true, { '{{': null }] },
+  requiresApproval: true,
+  requiredRoles: ['OnCall', 'SRE'],
+  compensate: { tool: 'uncordon_node', input: { node: '{output.node}' } },
+  retry: { attempts: 4, delaySeconds: 0.25, backoff: 1, maxDelaySeconds: 60 },
+  verify: {
+    tool: 'get_node',
+    input: { node: '{item}' },
+    expect: 'result.cordoned',
+    retry: { attempts: 9, delaySeconds: 0 },
+  },
+  foreach: '{inputs.nodes}',
+  concurrency: 3,
+  timeoutSeconds: 30,
+  when: 'len(inputs.nodes) > 0',
+  required: false,
 } as const satisfies PlaybookStepDefinition
 
 const full = {
@@ -300,6 +322,8 @@ describe('Playbook', () => {
       full,
       { id: 'a', name: 'A' },
       { id: 'a', name: 'A', strictSequence: false, steps: [{ id: 's', description: '' }] },
+      { id: 'a', name: 'A', inputs: { nodes: 'array' as const }, steps: [fullCall] },
+      { id: 'a', name: 'A', steps: [{ id: 's', tool: 't', compensate: { tool: 'u' } }] },
     ]) {
       const playbook = new Playbook(definition)
       const written = JSON.stringify(playbook)
@@ -307,6 +331,17 @@ describe('Playbook', () => {
       expect(JSON.stringify(loadPlaybook(playbook.toJSON()))).toBe(written)
       expect(new Playbook({ ...playbook })).toEqual(playbook)
     }
+  })
+
+  it('has the digest it had in earlier versions, so that their runs go on', () => {
+    const { onFailure: _failure, onCancel: _cancel, ...written } = full
+    const digests = [written, { id: 'a', name: 'A' }].map(
+      (definition) => compilePlaybook(new Playbook(definition)).digest,
+    )
+    expect(digests).toEqual([
+      'sha256:0930893c2522a8400f2bf45fa105328f1c8d067b043df5d73e22bbc7e0d6e184',
+      'sha256:5daecbaa43fbfcfa969a85481490097098df5783c1c1b2ad9919057a5ccb99ae',
+    ])
   })
 
   it('says the same in JSON whatever the spelling of the same meaning', () => {

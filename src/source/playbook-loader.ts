@@ -12,8 +12,8 @@ import { type KnownTool, programTool } from './program-tool.ts'
 import { readSourceFile } from './read-source-file.ts'
 
 /** How playbooks are loaded. */
-export interface LoadOptions extends Omit<CheckOptions, 'tools'> {
-  /** The tools that exist, or their names; when given, a playbook may expect no others. */
+export interface LoadOptions extends Omit<CheckOptions, 'tools' | 'facts'> {
+  /** The tools that exist, or their names; when given, a playbook may expect no others, and its calls must fit them. */
   readonly tools?: Iterable<string | KnownTool> | undefined
 }
 
@@ -29,7 +29,12 @@ export class PlaybookLoader {
         ? undefined
         : [...tools].map((tool) => (typeof tool === 'string' ? { name: tool } : tool))
     this.#tools = known
-    this.#options = { ...options, ...(known === undefined ? {} : { tools: known.map(({ name }) => name) }) }
+    this.#options = {
+      ...options,
+      ...(known === undefined
+        ? {}
+        : { tools: known.map(({ name }) => name), facts: new Map(known.map((tool) => [tool.name, tool])) }),
+    }
   }
 
   /** Loads a `.yaml`, `.yml` or `.json` file, or a Markdown playbook: `.md`, `.pb`. */
