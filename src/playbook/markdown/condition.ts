@@ -11,6 +11,7 @@ import {
   tryExpression,
 } from './step-context.ts'
 import { spellCondition, splitAt } from './spell-condition.ts'
+import { VariableUses } from './variable-uses.ts'
 import { wordsOf } from './words.ts'
 
 /** Reads a condition that begins at an offset of the bullet. */
@@ -107,7 +108,7 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
     const known = parts.filter((_, at) => spelled[at] !== null).join(' ')
     const value = acceptSpelled(read, known, from, bullet, context)
     const words = parts.filter((_, at) => spelled[at] === null)
-    const trial = { ...context, uses: [] }
+    const trial = { ...context, uses: new VariableUses() }
     const rest = context.findings.quietly(() => words.map((part) => readCondition(part, from, bullet, trial)))
     // What is left may itself be a mixture only one way round: `a or b and c` needs two levels.
     if (rest.some((part) => part.kind === 'judged' && part.known !== undefined)) {

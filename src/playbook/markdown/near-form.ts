@@ -6,6 +6,7 @@ import { endingForm } from './ending-form.ts'
 import { quote } from './findings.ts'
 import { nearKeyword, reportNear } from './near-keyword.ts'
 import { type StepContext, reportAt } from './step-context.ts'
+import { VariableUses } from './variable-uses.ts'
 
 /** Forms that are a whole bullet. */
 const whole: readonly string[] = [
@@ -145,7 +146,7 @@ export function lostEnding(bullet: Bullet, context: StepContext): boolean {
   const opening = fillers.has(bullet.word) ? filler.exec(bullet.text) : null
   if (opening !== null) {
     const rest = partOf(bullet, opening[0].length, bullet.id)
-    const ending = context.findings.quietly(() => endingForm(rest, { ...context, uses: [] }))
+    const ending = context.findings.quietly(() => endingForm(rest, { ...context, uses: new VariableUses() }))
     if (ending !== null && ending.kind !== 'answer') {
       reportNear(bullet, 0, opening[0].length, capital(rest.text), context)
       return true

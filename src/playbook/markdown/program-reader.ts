@@ -13,7 +13,8 @@ import { isCount } from './metadata.ts'
 import type { ParseProgramOptions } from './parse-program.ts'
 import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
 import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
-import type { UnresolvedStep, VariableUse } from './step-context.ts'
+import type { UnresolvedStep } from './step-context.ts'
+import { VariableUses } from './variable-uses.ts'
 import { idFromName, wordKey } from './words.ts'
 
 /** The turns that a loop without a bound takes, where front matter says nothing. */
@@ -40,7 +41,7 @@ export class ProgramReader {
   readonly #toolTable: ReadonlyMap<string, ProgramTool>
   readonly #resolutions: ReadonlyMap<string, string>
   readonly #callables = new Callables()
-  readonly #uses: VariableUse[] = []
+  readonly #uses = new Map<string, VariableUses>()
   readonly #ids = new Set<string>()
 
   constructor(
@@ -78,7 +79,7 @@ export class ProgramReader {
       maxModelCalls: isCount(calls) ? calls : null,
       metadata,
     }
-    checkProgram(program, this.#uses, this.#findings)
+    checkProgram(program, this.#uses.values(), this.#findings)
     return program
   }
 
@@ -167,8 +168,9 @@ export class ProgramReader {
     const certain = new Set<string>()
     const localsOf = new Map(draft.playbooks.map((playbook) => [playbook, collectNames(playbook, certain)]))
     const agentTools = stringsOf(draft.metadata['tools'])
-    const read = (elsewhere: ReadonlySet<string>): { agent: ProgramAgent; state: ReadonlySet<string> } => {
+    const read = (elsewhere: ReadonlySet<string>) => {
       const state = new Set(certain)
+      const uses = new VariableUses()
       const playbooks = known.map(({ draft: each, id }): Procedure => {
         if ('returns' in each) return buildHostProcedure(each, id)
         const own = stringsOf(each.metadata['tools'])
@@ -184,7 +186,7 @@ export class ProgramReader {
           },
           callables: this.#callables,
           findings: this.#findings,
-          uses: this.#uses,
+          uses,
           tools: [...new Set([...program.tools, ...agentTools, ...own])],
           toolTable: this.#toolTable,
           maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
@@ -202,17 +204,24 @@ export class ProgramReader {
         findings: this.#findings,
       })
       const agent = { name: draft.name, kind: draft.kind, description, metadata: draft.metadata, playbooks }
-      return { agent, state }
+      return { agent, state, uses }
     }
-    const mark = [this.#findings.diagnostics.length, this.#uses.length, this.unresolved.length] as const
+    const mark = [this.#findings.diagnostics.length, this.unresolved.length] as const
     const first = read(new Set())
     if (!this.#findings.diagnostics.slice(mark[0]).some((each) => each.code === 'unset_variable'))
-      return first.agent
+      return this.#accept(first)
     // A later step in words may bring the variable into being; now all of those are known.
     this.#findings.diagnostics.length = mark[0]
-    this.#uses.length = mark[1]
-    this.unresolved.length = mark[2]
-    return read(first.state).agent
+    this.unresolved.length = mark[1]
+    return this.#accept(read(first.state))
+  }
+
+  /** Takes an agent as it was read; several headings may name the same one. */
+  #accept({ agent, uses }: { agent: ProgramAgent; uses: VariableUses }): ProgramAgent {
+    const before = this.#uses.get(agent.name)
+    if (before === undefined) this.#uses.set(agent.name, uses)
+    else before.addAll(uses)
+    return agent
   }
 
   #checkTools(names: readonly string[], heading: MarkdownText | null): void {

@@ -22,6 +22,7 @@ import { lostEnding, nearForm } from './near-form.ts'
 import { speechForm } from './speech-form.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { stepHash } from './step-hash.ts'
+import { VariableUses } from './variable-uses.ts'
 
 /** Reads the bullets of one list. */
 export function readSteps(items: readonly MarkdownItem[], prefix: string, context: StepContext): Step[] {
@@ -218,11 +219,12 @@ function resolution(bullet: Bullet, context: StepContext): StepBody | null {
   const text = context.resolutions.get(stepHash(bullet.text, { playbook: context.playbook }))
   if (text === undefined) return null
   const meant: Bullet = { ...bullet, text, word: firstWord(text), children: [] }
-  const uses = context.uses.length
-  const trial = new Findings()
-  const body = readCall(meant, { ...context, findings: trial })
-  if (body?.kind === 'call' && body.value.calls.length > 0 && !trial.hasErrors) return body
-  context.uses.length = uses
+  const trial = { ...context, findings: new Findings(), uses: new VariableUses() }
+  const body = readCall(meant, trial)
+  if (body?.kind === 'call' && body.value.calls.length > 0 && !trial.findings.hasErrors) {
+    context.uses.addAll(trial.uses)
+    return body
+  }
   reportAt(bullet, 0, bullet.text.length, context).error(
     'stale_resolution',
     `the lock file says ${quote(text)}, which is no call in this program`,
@@ -271,12 +273,8 @@ function isContent(item: MarkdownItem, context: StepContext): boolean {
   const bullet = bulletOf(item, '')
   return context.findings.quietly(() => {
     if (branchHead(bullet, context) !== null || loopHead(bullet, context) !== null) return false
-    const uses = context.uses.length
-    const unresolved = context.unresolved.length
-    const body = readLeaf(bullet, context)
-    context.uses.length = uses
-    context.unresolved.length = unresolved
-    return body.kind === 'act'
+    const trial = { ...context, uses: new VariableUses(), unresolved: [] }
+    return readLeaf(bullet, trial).kind === 'act'
   })
 }
 

@@ -8,15 +8,7 @@ import type { Findings } from './findings.ts'
 import { type Lifted, liftCalls } from './lift-calls.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
-
-/** A use of a variable, for the checks over the whole program. */
-export interface VariableUse {
-  readonly name: string
-  readonly agent: string
-  readonly playbook: string
-  readonly kind: 'read' | 'write'
-  readonly bullet: Bullet
-}
+import type { VariableUses } from './variable-uses.ts'
 
 /** A bullet that a lock file could settle: what it says, and what it may have meant. */
 export interface UnresolvedStep {
@@ -36,7 +28,7 @@ export interface StepContext {
   readonly scope: Scope
   readonly callables: Callables
   readonly findings: Findings
-  readonly uses: VariableUse[]
+  readonly uses: VariableUses
   /** Tools that front matter or the playbook give to its natural-language steps. */
   readonly tools: readonly string[]
   readonly toolTable: ReadonlyMap<string, ProgramTool>
@@ -146,7 +138,7 @@ type ReportArguments = [code: Parameters<Findings['error']>[0], message: string,
 
 /** Notes that a bullet reads a variable. */
 export function noteRead(name: string, bullet: Bullet, context: StepContext): void {
-  context.uses.push({ name, agent: context.agent, playbook: context.playbook, kind: 'read', bullet })
+  context.uses.noteRead(name, bullet, context.playbook)
 }
 
 /** The target of that name, noted as written. */
@@ -157,7 +149,7 @@ export function writeTarget(
   context: StepContext,
   type: ValueType = 'any',
 ): Target {
-  context.uses.push({ name, agent: context.agent, playbook: context.playbook, kind: 'write', bullet })
+  context.uses.noteWrite(name, bullet, context.playbook)
   const target = targetIn(context.scope, name, sigil, type)
   if (target.scope === 'state') context.scope.state.add(name)
   return target

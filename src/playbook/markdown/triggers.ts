@@ -5,6 +5,7 @@ import { isComputable, readCondition } from './condition.ts'
 import { secondsIn } from './ending-form.ts'
 import { quote } from './findings.ts'
 import { type StepContext, mentioned, reportAt } from './step-context.ts'
+import { VariableUses } from './variable-uses.ts'
 
 const beginForm =
   /^(?:at\s+the\s+(?:very\s+)?(?:beginning|start)\b.*|(?:when|once|after)\s+(?:the\s+|this\s+)?(?:program|agent|conversation|session|playbook|run)\s+(?:starts|begins|is\s+started|started)|on\s+start(?:up)?)[.!]?$/i
@@ -93,7 +94,7 @@ function stateTrigger(
 
 /** `When $n > 3 and the user is angry` would be all a model's to judge, whenever a person has spoken. */
 function refuseMixture(words: string, bullet: Bullet, context: StepContext): void {
-  const trial = { ...context, uses: [] }
+  const trial = { ...context, uses: new VariableUses() }
   const condition = context.findings.quietly(() => readCondition(words, 0, bullet, trial))
   if (condition.kind !== 'judged' || condition.known === undefined) return
   reportAt(bullet, 0, bullet.text.length, context).error(
