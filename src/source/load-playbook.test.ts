@@ -63,7 +63,11 @@ describe('loading an object', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['a missing id', { ...dict, id: undefined }, /`id` is missing/],
+    [
+      'a missing id and no name to make it of',
+      { ...dict, id: undefined, name: undefined },
+      /`id` is missing/,
+    ],
     ['a missing name', { ...dict, name: undefined }, /`name` is missing/],
     ['steps that are no list', { ...dict, steps: {} }, /`steps` must be a list/],
     ['a root that is a list', [], /dictionary/],
@@ -126,11 +130,11 @@ describe('loading an object', () => {
 
   it('reports one sentence per problem, all in one pass', () => {
     const error = failure(() =>
-      loader.loadDict({ steps: [{ id: 3 }, 'x', { id: 'a', description: '', tool: 'b' }] }),
+      loader.loadDict({ steps: [{ id: 3 }, 'x', { id: 'a', description: '', approvers: ['b'] }] }),
     )
     expect(error.errors).toHaveLength(6)
     expect(error.diagnostics).toHaveLength(6)
-    expect(error.errors.at(0)).toBe('`tool` (in step `a`) is not available in this version')
+    expect(error.errors.at(0)).toBe('`approvers` (in step `a`) is not available in this version')
   })
 
   it('returns a playbook that already is one', () => {
