@@ -117,10 +117,17 @@ function readGeneration(path: string): KeyGeneration {
 /** HMAC-SHA-256 (RFC 2104), with the two halves of the key made ready once: a HMAC object costs more than the hashing. */
 function createMac(key: Buffer): (text: string) => string {
   const pad = (value: number) => Buffer.alloc(64, value).map((byte, index) => byte ^ (key[index] ?? 0))
-  const [inner, outer] = [Buffer.from(pad(0x36)), Buffer.from(pad(0x5c))]
+  const [inner, outer] = [
+    Buffer.concat([pad(0x36), Buffer.alloc(256)]),
+    Buffer.concat([pad(0x5c), Buffer.alloc(32)]),
+  ]
   return (text) => {
-    const first = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer')
-    return hash('sha256', Buffer.concat([outer, first]), 'hex')
+    // The hash of a link fits; anything longer is put together anew.
+    const long = Buffer.byteLength(text) > 256
+    const message = long ? Buffer.concat([inner.subarray(0, 64), Buffer.from(text)]) : inner
+    const end = long ? message.length : 64 + inner.write(text, 64)
+    hash('sha256', message.subarray(0, end), 'buffer').copy(outer, 64)
+    return hash('sha256', outer, 'hex')
   }
 }
 

@@ -22,7 +22,7 @@ function copyOf(name: string): { open: () => SqliteJournal; path: string } {
   return { open: () => new SqliteJournal(path, openKeyRing(join(folder, 'keys'))), path }
 }
 
-describe.each(['sqlite-1'])('the store %s, as an earlier version wrote it', (name) => {
+describe.each(['sqlite-1', 'sqlite-2', 'sqlite-3'])('the store %s, as an earlier version wrote it', (name) => {
   test('is brought to the newest form, once', async () => {
     const { open, path } = copyOf(name)
     const before = new DatabaseSync(path)

@@ -2,7 +2,6 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import type { KeyRing } from '../chain-keys.ts'
-import { closingTypes } from '../journal.ts'
 import { createDataKey, decrypt, encrypt } from './payload-cipher.ts'
 
 /** What is known of a chain's end, so that appending to it asks the disk nothing. */
@@ -23,25 +22,26 @@ const mostKept = 20_000
 
 /** The ends of chains as this connection knows them. What another connection writes makes it forget everything. */
 export class ChainHeads {
-  readonly #database: DatabaseSync
   readonly #keys: KeyRing
   readonly #known = new Map<string, Head>()
+  /** How many runs each tenant has opened so far. */
+  readonly #numbers = new Map<string, number>()
   readonly #find: StatementSync
   readonly #last: StatementSync
-  readonly #closing: StatementSync
+  readonly #open: StatementSync
+  readonly #number: StatementSync
   readonly #create: StatementSync
   readonly #dataVersion: StatementSync
   #seen: unknown = null
 
   constructor(database: DatabaseSync, keys: KeyRing) {
-    this.#database = database
     this.#keys = keys
     this.#find = database.prepare(
       'SELECT id, tenant, number, wrapped_by, wrapped_key FROM chains WHERE name = ?',
     )
-    this.#last = database.prepare('SELECT seq, hash FROM entries WHERE chain = ? ORDER BY seq DESC LIMIT 1')
-    const types = [...closingTypes].map((type) => `'${type}'`).join(', ')
-    this.#closing = database.prepare(`SELECT 1 FROM entries WHERE chain = ? AND type IN (${types}) LIMIT 1`)
+    this.#last = database.prepare('SELECT seq, proof FROM batches WHERE chain = ? ORDER BY seq DESC LIMIT 1')
+    this.#open = database.prepare('SELECT 1 FROM open_runs WHERE run = ?')
+    this.#number = database.prepare('SELECT MAX(number) AS number FROM chains WHERE tenant = ?')
     this.#create = database.prepare(
       'INSERT INTO chains (name, tenant, number, wrapped_by, wrapped_key) VALUES (?, ?, ?, ?, ?)',
     )
@@ -51,13 +51,14 @@ export class ChainHeads {
   /** Call inside a transaction, before anything is asked: forgets what may be stale. */
   refresh(): void {
     const version = this.#dataVersion.get()?.['data_version']
-    if (version !== this.#seen || this.#known.size > mostKept) this.#known.clear()
+    if (version !== this.#seen || this.#known.size > mostKept) this.forget()
     this.#seen = version
   }
 
   /** Forgets everything, as after a transaction that did not happen. */
   forget(): void {
     this.#known.clear()
+    this.#numbers.clear()
   }
 
   /** The end of the chain; null if there is no such chain. */
@@ -74,9 +75,8 @@ export class ChainHeads {
       tenant: String(row['tenant']),
       number: Number(row['number']),
       key: this.unwrap(name, row['wrapped_by'] as string | null, row['wrapped_key'] as Uint8Array | null),
-      seq: Number(last?.['seq'] ?? 0),
-      hash: last === undefined ? null : hashText(last['hash'] as Uint8Array),
-      closed: this.#closing.get(id) !== undefined,
+      ...endOf(last),
+      closed: this.#open.get(name) === undefined,
     }
     this.#known.set(name, head)
     return head
@@ -93,12 +93,11 @@ export class ChainHeads {
     return head
   }
 
-  /** How many runs the tenant has opened so far. */
-  lastNumber(tenant: string): number {
-    const row = this.#database
-      .prepare('SELECT MAX(number) AS number FROM chains WHERE tenant = ?')
-      .get(tenant)
-    return Number(row?.['number'] ?? 0)
+  /** The number of the tenant's next run. */
+  nextNumber(tenant: string): number {
+    const last = this.#numbers.get(tenant) ?? Number(this.#number.get(tenant)?.['number'] ?? 0)
+    this.#numbers.set(tenant, last + 1)
+    return last + 1
   }
 
   /** The key of a chain's payloads; null where it was erased. Throws `journal_unreadable` if the server's key is not here. */
@@ -122,7 +121,16 @@ export class ChainHeads {
   }
 }
 
-/** A hash as links write it. */
-export function hashText(bytes: Uint8Array): string {
-  return `sha256:${Buffer.from(bytes).toString('hex')}`
+/** How many bytes prove one entry: the digest of its payload, its hash, its authentication, 32 each. */
+export const proofLength = 96
+
+/** The last number and hash of a chain, by its last row. */
+function endOf(row: Record<string, unknown> | undefined): Pick<Head, 'seq' | 'hash'> {
+  if (row === undefined) return { seq: 0, hash: null }
+  const proof = Buffer.from(row['proof'] as Uint8Array)
+  const last = proof.length - proofLength
+  return {
+    seq: Number(row['seq']) + last / proofLength,
+    hash: `sha256:${proof.toString('hex', last + 32, last + 64)}`,
+  }
 }

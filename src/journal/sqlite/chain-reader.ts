@@ -3,10 +3,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { canonicalJson } from '../../shared/canonical-json.ts'
 import type { JsonObject } from '../../shared/json.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
-import { chainVersion, saltedPayload, writeLink, type SealedEntry } from '../chain.ts'
+import { chainVersion, saltedPayload, writeLink, type ChainLink, type SealedEntry } from '../chain.ts'
 import type { KeyRing } from '../chain-keys.ts'
 import { journalVersion, type JournalEntry } from '../journal.ts'
-import { hashText, type ChainHeads } from './chain-head.ts'
+import { proofLength, type ChainHeads } from './chain-head.ts'
 import { payloadPlace } from './chain-writer.ts'
 import { decrypt } from './payload-cipher.ts'
 
@@ -17,15 +17,14 @@ export class ChainReader {
   readonly #heads: ChainHeads
   readonly #keys: KeyRing
   readonly #chain: StatementSync
-  readonly #entries: StatementSync
+  readonly #batches: StatementSync
 
   constructor(database: DatabaseSync, heads: ChainHeads, keys: KeyRing) {
     this.#heads = heads
     this.#keys = keys
     this.#chain = database.prepare('SELECT id, tenant, wrapped_by, wrapped_key FROM chains WHERE name = ?')
-    // One question, so that what another process writes meanwhile is there whole or not at all.
-    this.#entries = database.prepare(
-      'SELECT e.seq AS seq, at, principal, type, payload, hash, mac, mac_key, p.body AS body FROM entries e LEFT JOIN payloads p ON p.position = e.position WHERE e.chain = ? ORDER BY e.seq',
+    this.#batches = database.prepare(
+      'SELECT seq, principal, mac_key, facts, proof, body FROM batches WHERE chain = ? ORDER BY seq',
     )
   }
 
@@ -41,35 +40,32 @@ export class ChainReader {
       chain['wrapped_key'] as Uint8Array | null,
     )
     let prev: string | null = null
-    let batch: readonly Payload[] = []
-    let batchFrom = 0
-    return this.#entries.all(id).map((row): SealedEntry => {
-      const seq = Number(row['seq'])
+    const entries: SealedEntry[] = []
+    for (const row of this.#batches.all(id)) {
+      const first = Number(row['seq'])
+      const proof = Buffer.from(row['proof'] as Uint8Array)
       const body = row['body'] as Uint8Array | null
-      if (body !== null && key !== null) {
-        batch = readPayloads(key, body, name, seq)
-        batchFrom = seq
+      const payloads = body === null || key === null ? [] : readPayloads(key, body, name, first)
+      for (const [index, [at, type]] of readFacts(String(row['facts'])).entries()) {
+        const hex = (from: number) =>
+          proof.toString('hex', index * proofLength + from, index * proofLength + from + 32)
+        const link: ChainLink = {
+          v: chainVersion,
+          run: name,
+          seq: first + index,
+          at,
+          tenant,
+          principal: String(row['principal']),
+          type,
+          payload: `sha256:${hex(0)}`,
+          prev,
+        }
+        prev = `sha256:${hex(32)}`
+        const payload = payloads[index] ?? null
+        entries.push({ link, hash: prev, mac: hex(64), key: String(row['mac_key']), payload })
       }
-      const link = {
-        v: chainVersion,
-        run: name,
-        seq,
-        at: Number(row['at']),
-        tenant,
-        principal: String(row['principal']),
-        type: String(row['type']),
-        payload: hashText(row['payload'] as Uint8Array),
-        prev,
-      } as const
-      prev = hashText(row['hash'] as Uint8Array)
-      return {
-        link,
-        hash: prev,
-        mac: Buffer.from(row['mac'] as Uint8Array).toString('hex'),
-        key: String(row['mac_key']),
-        payload: batch[seq - batchFrom] ?? null,
-      }
-    })
+    }
+    return entries
   }
 
   /**
@@ -102,6 +98,15 @@ function readPayloads(key: KeyObject, sealed: Uint8Array, name: string, first: n
   for (let index = 0; index < body.length; index += 2)
     payloads.push({ salt: body[index] as string, data: body[index + 1] as JsonObject })
   return payloads
+}
+
+/** The time and the type of what was appended together; nothing where that was tampered with, so that the entries count as missing. */
+function readFacts(text: string): readonly (readonly [number, string])[] {
+  try {
+    return JSON.parse(text) as readonly (readonly [number, string])[]
+  } catch {
+    return []
+  }
 }
 
 /** Whatever lies there and cannot be opened counts as gone: the entry's own check says so. */

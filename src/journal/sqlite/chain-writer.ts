@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { canonicalJson } from '../../shared/canonical-json.ts'
+import { canonicalJson, isCanonical } from '../../shared/canonical-json.ts'
 import { invariant, LockstepError } from '../../shared/lockstep-error.ts'
 import { chainVersion, saltedPayload, tenantChain, writeLink } from '../chain.ts'
 import { checkpointText, type ChainHead, type Checkpoint } from '../chain-checkpoint.ts'
@@ -13,18 +13,18 @@ import { encrypt, takeRandom } from './payload-cipher.ts'
 export class ChainWriter {
   readonly #heads: ChainHeads
   readonly #keys: KeyRing
-  readonly #insertEntry: StatementSync
-  readonly #insertPayload: StatementSync
+  readonly #insert: StatementSync
   readonly #insertCheckpoint: StatementSync
   readonly #insertCheckpointChain: StatementSync
+  /** What the commit under way says of tenants, in its order. */
+  #notes = new Map<string, { readonly fact: JournalFact; readonly principal: string }[]>()
 
   constructor(database: DatabaseSync, heads: ChainHeads, keys: KeyRing) {
     this.#heads = heads
     this.#keys = keys
-    this.#insertEntry = database.prepare(
-      'INSERT INTO entries (chain, seq, at, principal, type, payload, hash, mac, mac_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    this.#insert = database.prepare(
+      'INSERT INTO batches (chain, seq, principal, mac_key, facts, proof, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
     )
-    this.#insertPayload = database.prepare('INSERT INTO payloads (position, body) VALUES (?, ?)')
     this.#insertCheckpoint = database.prepare('INSERT INTO checkpoints (body) VALUES (?)')
     this.#insertCheckpointChain = database.prepare(
       'INSERT INTO checkpoint_chains (chain, checkpoint) VALUES (?, ?)',
@@ -39,9 +39,8 @@ export class ChainWriter {
 
   /** Opens a run: it gets the next number of its tenant, and the tenant's chain says so. */
   open(run: string, author: Authorship, at: number): Head {
-    const number = this.#heads.lastNumber(author.tenant) + 1
-    const opened = { type: 'run.opened', at, data: { run, number } }
-    this.extend(this.tenantHead(author.tenant), [opened], author.principal)
+    const number = this.#heads.nextNumber(author.tenant)
+    this.note({ type: 'run.opened', at, data: { run, number } }, author)
     return this.#heads.create(run, author.tenant, number)
   }
 
@@ -49,7 +48,38 @@ export class ChainWriter {
   close(head: Head, author: Authorship, at: number): void {
     head.closed = true
     const data = { run: head.name, number: head.number, entries: head.seq, head: head.hash }
-    this.extend(this.tenantHead(author.tenant), [{ type: 'run.closed', at, data }], author.principal)
+    this.note({ type: 'run.closed', at, data }, author)
+  }
+
+  /** Puts a fact at the end of the tenant's chain, together with all that the commit says of it. */
+  note(fact: JournalFact, { tenant, principal }: Authorship): void {
+    const notes = this.#notes.get(tenant)
+    if (notes === undefined) this.#notes.set(tenant, [{ fact, principal }])
+    else notes.push({ fact, principal })
+  }
+
+  /** Writes what was noted; call before the commit, and before anything is signed. */
+  writeNotes(): void {
+    for (const [tenant, notes] of this.#notes) {
+      const head = this.tenantHead(tenant)
+      for (let from = 0; from < notes.length;) {
+        const { principal } = notes[from]!
+        let to = from + 1
+        while (to < notes.length && notes[to]!.principal === principal) to++
+        this.extend(
+          head,
+          notes.slice(from, to).map(({ fact }) => fact),
+          principal,
+        )
+        from = to
+      }
+    }
+    this.dropNotes()
+  }
+
+  /** Forgets what was noted, as after a transaction that did not happen. */
+  dropNotes(): void {
+    if (this.#notes.size > 0) this.#notes = new Map()
   }
 
   /** Throws `journal_unwritable` if the payloads of the run were erased. */
@@ -66,17 +96,24 @@ export class ChainWriter {
     invariant(head.key !== null, 'a chain is extended only while it has a key')
     const { id: keyId, mac } = this.#keys.current
     const salts = takeRandom(16 * facts.length).toString('hex')
+    const first = head.seq + 1
     let body = ''
-    let firstPosition: number | bigint = 0
-    for (const [index, { type, at, data }] of facts.entries()) {
+    let written = ''
+    let proof = ''
+    for (let index = 0; index < facts.length; index++) {
+      const { type, at, data } = facts[index]!
       const salt = salts.slice(index * 32, index * 32 + 32)
-      const text = canonicalJson(data)
-      const payload = hash('sha256', saltedPayload(salt, text), 'hex')
-      const seq = head.seq + 1
+      // In the order of the writer's members, so that what is read back asks a model the same question word for word.
+      const text = JSON.stringify(data)
+      const payload = hash(
+        'sha256',
+        saltedPayload(salt, isCanonical(data) ? text : canonicalJson(data)),
+        'hex',
+      )
       const link = writeLink({
         v: chainVersion,
         run: head.name,
-        seq,
+        seq: first + index,
         at,
         tenant: head.tenant,
         principal,
@@ -86,25 +123,14 @@ export class ChainWriter {
       })
       const linkHash = hash('sha256', link, 'hex')
       head.hash = `sha256:${linkHash}`
-      head.seq = seq
-      const { lastInsertRowid } = this.#insertEntry.run(
-        head.id,
-        seq,
-        at,
-        principal,
-        type,
-        Buffer.from(payload, 'hex'),
-        Buffer.from(linkHash, 'hex'),
-        Buffer.from(mac(head.hash), 'hex'),
-        keyId,
-      )
-      if (index === 0) firstPosition = lastInsertRowid
-      // In the order of the writer's members, so that what is read back asks a model the same question word for word.
-      body += `${index === 0 ? '[' : ','}"${salt}",${JSON.stringify(data)}`
+      proof += payload + linkHash + mac(head.hash)
+      written += `${index === 0 ? '[' : ','}[${at},${JSON.stringify(type)}]`
+      body += `${index === 0 ? '[' : ','}"${salt}",${text}`
     }
-    // One encryption for all that is appended together: it costs more than the rest.
-    const first = head.seq - facts.length + 1
-    this.#insertPayload.run(firstPosition, encrypt(head.key, `${body}]`, payloadPlace(head.name, first)))
+    head.seq += facts.length
+    // One row and one encryption for all that is appended together: they cost more than the rest.
+    const sealed = encrypt(head.key, `${body}]`, payloadPlace(head.name, first))
+    this.#insert.run(head.id, first, principal, keyId, `${written}]`, Buffer.from(proof, 'hex'), sealed)
   }
 
   /** Signs where the chains stand. */

@@ -49,6 +49,35 @@ const migrations: readonly string[] = [
    INSERT INTO open_runs (run) SELECT name FROM chains WHERE number > 0 AND NOT EXISTS (
      SELECT 1 FROM entries WHERE entries.chain = chains.id AND entries.type = 'run.finished'
    );`,
+  // What is appended together is one row: time and type of each entry as JSON; payload digest, hash and authentication of each, 96 bytes; the payloads.
+  `CREATE TABLE batches (
+     position INTEGER PRIMARY KEY,
+     chain INTEGER NOT NULL REFERENCES chains (id),
+     seq INTEGER NOT NULL,
+     principal TEXT NOT NULL,
+     mac_key TEXT NOT NULL,
+     facts TEXT NOT NULL,
+     proof BLOB NOT NULL,
+     body BLOB,
+     UNIQUE (chain, seq)
+   ) STRICT;
+   INSERT INTO batches (position, chain, seq, principal, mac_key, facts, proof, body)
+     SELECT MIN(position), chain, MIN(seq), MIN(principal), MIN(mac_key),
+       json_group_array(json_array(at, type) ORDER BY seq),
+       unhex(group_concat(hex(payload) || hex(hash) || hex(mac), '' ORDER BY seq)),
+       MIN(body)
+     FROM (
+       SELECT e.*, p.body AS body, COUNT(p.position) OVER (PARTITION BY e.chain ORDER BY e.seq) AS batch
+       FROM entries e LEFT JOIN payloads p ON p.position = e.position
+     ) GROUP BY chain, batch, principal, mac_key ORDER BY 1;
+   DROP TABLE entries;
+   DROP TABLE payloads;
+   CREATE TRIGGER batches_are_not_changed BEFORE UPDATE OF position, chain, seq, principal, mac_key, facts, proof ON batches
+     BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
+   CREATE TRIGGER payloads_are_only_erased BEFORE UPDATE OF body ON batches WHEN NEW.body IS NOT NULL
+     BEGIN SELECT RAISE(ABORT, 'payloads are never changed'); END;
+   CREATE TRIGGER batches_are_not_removed BEFORE DELETE ON batches
+     BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;`,
 ]
 
 /** The newest form of the store. */

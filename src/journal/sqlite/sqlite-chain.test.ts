@@ -27,7 +27,9 @@ function store() {
   /** Changes the store behind the journal's back, as somebody with the file could. */
   const tamper = (sql: string) => {
     const database = new DatabaseSync(path)
-    database.exec('DROP TRIGGER entries_are_not_changed; DROP TRIGGER entries_are_not_removed')
+    database.exec(
+      'DROP TRIGGER batches_are_not_changed; DROP TRIGGER batches_are_not_removed; DROP TRIGGER payloads_are_only_erased',
+    )
     database.exec(sql)
     database.close()
   }
@@ -78,20 +80,19 @@ describe('the chain in SQLite', () => {
   })
 
   test.each([
+    ['a payload', 'UPDATE batches SET body = zeroblob(60) WHERE facts LIKE \'%"c"%\'', 3],
+    ['the payload of all', 'UPDATE batches SET body = NULL', 1],
+    ['a time', `UPDATE batches SET facts = replace(facts, '[1000,"b"]', '[2,"b"]')`, 2],
+    ['a type', `UPDATE batches SET facts = replace(facts, '"a"', '"x"')`, 1],
+    ['the list of types', `UPDATE batches SET facts = '[[' WHERE facts LIKE '%"a"%'`, 1],
+    ['a principal', "UPDATE batches SET principal = 'eve' WHERE facts LIKE '%\"c\"%'", 3],
     [
-      'a payload',
-      'UPDATE payloads SET body = zeroblob(60) WHERE position = (SELECT MAX(position) FROM payloads)',
-      3,
-    ],
-    [
-      'a time',
-      "UPDATE entries SET at = 2 WHERE chain = (SELECT id FROM chains WHERE name = 'r1') AND seq = 2",
+      'an authentication',
+      "UPDATE batches SET proof = unhex(substr(hex(proof), 1, 320) || printf('%064d', 0)) WHERE facts LIKE '%\"b\"%'",
       2,
     ],
-    ['a type', "UPDATE entries SET type = 'x' WHERE type = 'a'", 1],
-    ['a principal', "UPDATE entries SET principal = 'eve' WHERE type = 'c'", 3],
-    ['an authentication', "UPDATE entries SET mac = zeroblob(32) WHERE type = 'b'", 2],
-    ['a place', "DELETE FROM entries WHERE type = 'b'", 2],
+    ['a hash', 'UPDATE batches SET proof = zeroblob(96) WHERE facts LIKE \'%"c"%\'', 3],
+    ['a place', 'DELETE FROM batches WHERE facts LIKE \'%"b"%\'', 1],
     ['a tenant', "UPDATE chains SET tenant = 'eve' WHERE name = 'r1'", 1],
   ])('J4: refuses to read a run of which %s was changed, and says where', async (_, sql, seq) => {
     const { open, tamper } = store()
@@ -109,8 +110,9 @@ describe('the chain in SQLite', () => {
     const { open, path } = store()
     await threeEntries(open)
     const database = new DatabaseSync(path)
-    expect(() => database.exec("UPDATE entries SET type = 'x'")).toThrow(/never changed/)
-    expect(() => database.exec('DELETE FROM entries')).toThrow(/never removed/)
+    expect(() => database.exec("UPDATE batches SET facts = 'x'")).toThrow(/never changed/)
+    expect(() => database.exec("UPDATE batches SET body = zeroblob(1)")).toThrow(/never changed/)
+    expect(() => database.exec('DELETE FROM batches')).toThrow(/never removed/)
     database.close()
   })
 
@@ -175,9 +177,7 @@ describe('the chain in SQLite', () => {
     await journal.append('r2', [fact('a', { n: 2 })], { ...by, expectedSeq: 0 })
     const look = new DatabaseSync(path)
     const row = look
-      .prepare(
-        "SELECT wrapped_key, body FROM chains c JOIN entries e ON e.chain = c.id JOIN payloads p ON p.position = e.position WHERE c.name = 'r1'",
-      )
+      .prepare("SELECT wrapped_key, body FROM chains c JOIN batches b ON b.chain = c.id WHERE c.name = 'r1'")
       .get()!
     look.close()
     const parts = [row['wrapped_key'], row['body']].map((part) =>

@@ -101,7 +101,7 @@ describe('a SQLite journal in trouble', () => {
     const journal = open()
     await journal.append('r1', [fact('a')], { ...by, expectedSeq: 0 })
     const blocker = new DatabaseSync(path)
-    blocker.exec("CREATE TRIGGER frozen BEFORE INSERT ON entries BEGIN SELECT RAISE(ABORT, 'frozen'); END")
+    blocker.exec("CREATE TRIGGER frozen BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'frozen'); END")
     blocker.close()
     await expect(journal.append('r1', [fact('b')], { ...by, expectedSeq: 1 })).rejects.toMatchObject({
       code: 'journal_unwritable',

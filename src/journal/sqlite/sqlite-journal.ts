@@ -152,9 +152,7 @@ export class SqliteJournal implements ChainStore {
   async administer(facts: readonly JournalFact[], author: Authorship): Promise<void> {
     this.#assertOpen()
     const copied = copyFacts('tenant', facts)
-    await this.#group.add(() =>
-      this.#writer.extend(this.#writer.tenantHead(author.tenant), copied, author.principal),
-    )
+    await this.#group.add(() => copied.forEach((fact) => this.#writer.note(fact, author)))
   }
 
   async erase(run: string, author: Authorship & { readonly at: number }): Promise<void> {
@@ -163,10 +161,8 @@ export class SqliteJournal implements ChainStore {
       const head = this.#find(run)
       checkHead(run, { ...author, expectedSeq: head.seq }, { ...head, epoch: 0 })
       const erased = { type: 'run.erased', at: author.at, data: { run, number: head.number } }
-      this.#writer.extend(this.#writer.tenantHead(head.tenant), [erased], author.principal)
-      this.#database
-        .prepare('DELETE FROM payloads WHERE position IN (SELECT position FROM entries WHERE chain = ?)')
-        .run(head.id)
+      this.#writer.note(erased, author)
+      this.#database.prepare('UPDATE batches SET body = NULL WHERE chain = ?').run(head.id)
       this.#database
         .prepare('UPDATE chains SET wrapped_by = NULL, wrapped_key = NULL WHERE id = ?')
         .run(head.id)
@@ -249,11 +245,13 @@ export class SqliteJournal implements ChainStore {
       begun = true
       this.#heads.refresh()
       work()
+      this.#writer.writeNotes()
       for (const [tenant, { heads, at }] of this.#toSign) this.#writer.checkpoint(tenant, [...heads], at)
       this.#database.exec('COMMIT')
     } catch (error) {
       this.#heads.forget()
       this.#claims.forget()
+      this.#writer.dropNotes()
       if (begun) this.#rollBack()
       throw storeFailure(error, this.#path)
     } finally {
