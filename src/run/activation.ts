@@ -1,4 +1,5 @@
 import type { Json } from '../shared/json.ts'
+import type { CallWork } from './call-work.ts'
 import type { StepStatus } from './step-status.ts'
 import type { Ticket } from './ticket.ts'
 
@@ -19,6 +20,8 @@ export type Mover =
   | 'passed_over'
   | 'finish'
   | 'program'
+  /** The runtime, which makes the call of a call step. */
+  | 'runtime'
 
 /** One visit of a step: its evidence and its limits, so that a second visit never overwrites the first. */
 export interface Activation {
@@ -52,6 +55,8 @@ export interface Activation {
   outOfOrder: boolean
   /** It awaits another look after something changed. */
   dirty: boolean
+  /** Where its calls stand, if it is a call step. */
+  work: CallWork | null
 }
 
 /** A fresh visit of a step. */
@@ -77,5 +82,6 @@ export function createActivation(step: number, visit: number, keywords: readonly
     reopened: false,
     outOfOrder: false,
     dirty: false,
+    work: null,
   }
 }

@@ -5,7 +5,10 @@ import type { Limit, RunEvent } from './event.ts'
 import { overdueApproval } from './decide-approval.ts'
 import { isAvailable, isHeldBack } from './order.ts'
 import { advanceProgram } from './program/advance-program.ts'
+import { weighCalls } from './weigh-calls.ts'
+import { advanceEnd } from './advance-end.ts'
 import { hasEvidence, isValid, missingValidation, needsDeclaration } from './satisfaction.ts'
+import { isOnlyShown } from './resolve-call.ts'
 import type { RunState } from './state.ts'
 import { isOverdue } from './step-clock.ts'
 
@@ -18,6 +21,11 @@ const nothing: readonly RunEvent[] = []
 export function advance(state: RunState, now: number): readonly RunEvent[] {
   if (state.ended !== null) return nothing
   const at = Math.max(now, state.clock)
+  // What is being undone is not gone on with.
+  if (state.compensation !== null || state.cancellation !== null) {
+    const late = overdueApproval(state, now)
+    return late.length > 0 ? late : advanceEnd(state, at)
+  }
   for (const index of state.toJudge) {
     const event = judgeWhen(state, index, at)
     if (event !== null) return [event]
@@ -39,7 +47,7 @@ export function advance(state: RunState, now: number): readonly RunEvent[] {
     if (overdue !== null && overdue.step < activation.step) continue
     if (isOverdue(state, activation, at)) overdue = activation
   }
-  if (overdue === null) return state.program === null ? nothing : advanceProgram(state, now)
+  if (overdue === null) return state.program === null ? advanceEnd(state, at) : advanceProgram(state, now)
   return [reachLimit(state, state.compiled.steps[overdue.step]!, overdue, 'timeout_seconds', at)]
 }
 
@@ -49,6 +57,7 @@ function judgeWhen(state: RunState, index: number, at: number): RunEvent | null 
   if (!isAvailable(state, step)) return null
   const value = step.when!.evaluate([state.inputs, state.stepsView], state.past)
   if (value instanceof ExpressionError) {
+    if (isRehearsed(state, step)) return { type: 'step.opened', at, step: step.id }
     return { type: 'step.undecided', at, step: step.id, error: `when: ${value.message}` }
   }
   return value === true
@@ -62,10 +71,20 @@ function judgeWhen(state: RunState, index: number, at: number): RunEvent | null 
       }
 }
 
+/** In a dry run, a condition on what only a made call could tell counts as true, so that what would follow is shown. */
+function isRehearsed(state: RunState, step: CompiledStep): boolean {
+  if (state.mode !== 'dry-run') return false
+  return step.when!.references.some(
+    ({ name, path: [id, member] }) =>
+      name === 'steps' && member === 'output' && id !== undefined && isOnlyShown(state, id),
+  )
+}
+
 /** The step is satisfied: it completes, unless it waits for a declaration. */
 function weighEvidence(state: RunState, index: number, at: number): RunEvent | null {
   const step = state.compiled.steps[index]!
   const activation = state.activations[index]
+  if (activation !== undefined && step.call !== null) return weighCalls(state, step, activation, at)
   if (activation === undefined || !canBeWeighed(state, activation) || needsDeclaration(step)) return null
   if (!hasEvidence(state, step, activation) || !isValid(state, step, activation)) return null
   const outOfOrder = activation.phase === 'waiting'

@@ -28,8 +28,8 @@ export function decideVote(
 /** The calls whose approval came too late, which is nobody's denial. */
 export function overdueApproval(state: RunState, now: number): readonly RunEvent[] {
   const at = Math.max(now, state.clock)
-  for (const ticket of state.openTickets) {
-    if (isHeld(ticket) && at >= ticket.approval!.expiresAt) return expire(ticket, at)
+  for (const ticket of state.held) {
+    if (at >= ticket.approval!.expiresAt) return expire(ticket, at)
   }
   return []
 }

@@ -6,7 +6,9 @@ import type { JsonObject } from '../shared/json.ts'
 import { bindsObservers, type DenialCode } from './denial-code.ts'
 import { describeDenial, isDisclosed } from './describe-denial.ts'
 import type { RunEvent } from './event.ts'
+import type { DueCall } from './due-calls.ts'
 import { findOwner, naturalOwner, type Owner } from './find-owner.ts'
+import { findGrant, findOwnCall, isDue, isFinal, type OwnCall, ownerOfDue, whyNotDue } from './judge-due.ts'
 import { noteProblem } from './program/note-rule.ts'
 import { findOwnerInProgram } from './program/find-owner-in-program.ts'
 import { PassedOverView } from './passed-over-view.ts'
@@ -35,17 +37,20 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
   const at = Math.max(facts.now, state.clock)
   let verdict: Verdict
   let held: Ticket | null = null
+  let own: OwnCall = null
   try {
     held = findHeld(state, request)
-    verdict = judge(state, request, facts, at)
+    own = findOwnCall(state, request, at)
+    verdict = judge(state, request, facts, at, own)
   } catch (error) {
     verdict = { code: 'gate_error', detail: error instanceof Error ? error.message : String(error) }
   }
   // Policy has the last word (G14): it is asked about what would be let through, also where the playbook only observes.
-  const passes = 'owner' in verdict || !(state.enforced || bindsObservers(verdict.code))
+  const binds = (code: DenialCode) => own === 'not_due' || state.enforced || bindsObservers(code)
+  const passes = 'owner' in verdict || !binds(verdict.code)
   if (passes && facts.policy?.verdict === 'deny') verdict = deny('policy', facts.policy.reason)
-  if ('owner' in verdict) return admission(state, request, verdict.owner, null, at, facts)
-  const blocked = state.enforced || bindsObservers(verdict.code)
+  if ('owner' in verdict) return admission(state, request, verdict.owner, null, at, facts, own)
+  const blocked = binds(verdict.code)
   const current = currentStep(state)
   const denied: RunEvent = {
     type: 'tool.denied',
@@ -59,6 +64,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     blocked,
     ...(facts.policy == null ? {} : { policy: facts.policy.record }),
     ...recordFacts(state, facts),
+    ...(blocked && isFinal(own, request, verdict.code) ? { final: true } : {}),
   }
   if (blocked) {
     // A call that was approved and may not be made after all gives its place back; one that still waits keeps it.
@@ -68,8 +74,8 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
       { type: 'tool.settled', at, callId: held.callId, outcome: 'not_executed', error: denied.message },
     ]
   }
-  const owner = naturalOwner(state, request.tool)
-  return [denied, ...admission(state, request, owner, verdict.code, at, facts)]
+  const owner = isDue(own, request) ? ownerOfDue(state, own) : naturalOwner(state, request.tool)
+  return [denied, ...admission(state, request, owner, verdict.code, at, facts, own)]
 }
 
 function admission(
@@ -79,8 +85,10 @@ function admission(
   observed: DenialCode | null,
   at: number,
   facts: Facts,
+  own: OwnCall,
 ): readonly RunEvent[] {
   const { policy = null, target } = facts
+  const undoes = isDue(own, request) && own.purpose === 'undo' ? { undoes: own.of! } : {}
   const call = {
     at,
     callId: request.callId ?? freshCallId(state),
@@ -91,8 +99,11 @@ function admission(
     observed,
     ...(target == null ? {} : { target }),
     ...recordFacts(state, facts),
+    ...undoes,
   }
-  const waits = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
+  const asked = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
+  const grant = asked ? findGrant(state, own, request, at) : null
+  const waits = asked && grant === null
   const admitted: RunEvent = waits
     ? {
         ...call,
@@ -102,7 +113,12 @@ function admission(
         expiresAt: at + policy.expiresAfterSeconds * 1000,
         policy: policy.record,
       }
-    : { ...call, type: 'tool.admitted', ...(policy === null ? {} : { policy: policy.record }) }
+    : {
+        ...call,
+        type: 'tool.admitted',
+        ...(policy === null ? {} : { policy: policy.record }),
+        ...(grant === null ? {} : { approvedAs: grant.callId }),
+      }
   if (owner.passes.length === 0) return [admitted]
   const events: RunEvent[] = owner.passes.map((index) => ({
     type: 'step.skipped',
@@ -115,7 +131,7 @@ function admission(
   return [...events, admitted]
 }
 
-function judge(state: RunState, request: CallRequest, facts: Facts, at: number): Verdict {
+function judge(state: RunState, request: CallRequest, facts: Facts, at: number, own: OwnCall): Verdict {
   // A name that the playbook uses has been checked already.
   if (!state.compiled.stepsByTool.has(request.tool) && !toolName.test(request.tool))
     return deny('invalid_tool_name')
@@ -126,13 +142,18 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   if (facts.registered === false) return deny('unknown_tool')
   if (facts.veto != null) return deny('vetoed', facts.veto)
   if (state.ended !== null) return deny('run_ended')
-  if (state.failedRequired > 0) return deny('step_failed')
-  if (state.paused > 0) return deny('run_paused')
-  for (const activation of state.timed) if (isOverdue(state, activation, at)) return deny('timeout')
+  const stopped = whyStopped(state, at, held?.undoes !== undefined || isUndo(own))
+  if (stopped !== null) return deny(stopped)
 
   const unknown = unknownCall(state, request.tool)
   if (unknown !== null) return deny('outcome_unknown', unknown)
   if (held !== null) return judgeHeld(state, request, held)
+  if (own !== null) {
+    const why = whyNotDue(own, request, facts)
+    if (why !== null) return why
+    const owner = ownerOfDue(state, own as DueCall)
+    return judgeArguments(state, request, owner) ?? { owner }
+  }
 
   const owner =
     state.program === null
@@ -149,6 +170,19 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number):
   const note = noteProblem(state, request.tool)
   if (note !== null) return deny('rule', note)
   return judgeArguments(state, request, owner) ?? { owner }
+}
+
+/** Why nothing is let through in the state the run is in; what undoes is, once undoing has begun (G17). */
+function whyStopped(state: RunState, at: number, undoes: boolean): DenialCode | null {
+  if (state.suspension !== null) return 'run_paused'
+  if (state.compensation !== null || state.cancellation !== null) return undoes ? null : 'run_cancelled'
+  if (state.failedRequired > 0) return 'step_failed'
+  if (state.paused > 0) return 'run_paused'
+  return state.timed.some((activation) => isOverdue(state, activation, at)) ? 'timeout' : null
+}
+
+function isUndo(own: OwnCall): boolean {
+  return own !== null && own !== 'not_due' && own.purpose === 'undo'
 }
 
 /** A held call is made once it is approved, after everything but its place, which it has, was judged again (G15). */
@@ -212,8 +246,7 @@ function requirementProblem(
 
 /** An earlier call of the tool that may have taken effect: nothing is repeated before somebody has found out. */
 export function unknownCall(state: RunState, tool: string): string | null {
-  for (const ticket of state.openTickets)
-    if (ticket.tool === tool && ticket.state === 'unknown') return ticket.callId
+  for (const ticket of state.unknown) if (ticket.tool === tool) return ticket.callId
   return null
 }
 

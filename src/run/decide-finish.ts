@@ -22,11 +22,15 @@ export function decideFinish(state: RunState, request: FinishRequest, facts: Fac
     const unsettled = [...state.openTickets].map((ticket) => ticket.callId)
     return [{ type: 'finish.refused', at, attempt: state.finishRefusals, remaining, unsettled }]
   }
+  // It is ended by what it was stopped for, once what is in flight is settled and what is to be undone is.
+  if (state.cancellation !== null || state.compensation !== null) return refuseEarly(state, [], at)
   if (state.failedRequired > 0)
     return [{ type: 'run.finished', at, status: 'failed', message: request.message }]
 
   const left = state.compiled.steps.filter((step) => !isDone(state, step))
-  const required = left.filter((step) => step.required || waitsForPerson(state, step))
+  const required = left.filter(
+    (step) => step.required || waitsForPerson(state, step) || isUnderWay(state, step),
+  )
   const answered = required.length === 1 && isAnswered(state, required[0]!) ? required[0]! : null
   const unsettled = [...state.openTickets].map((ticket) => ticket.callId)
   if (unsettled.length === 0 && (required.length === 0 || answered !== null)) {
@@ -54,6 +58,11 @@ export function decideFinish(state: RunState, request: FinishRequest, facts: Fac
   return [refused, { type: 'run.finished', at, status: 'incomplete', message: request.message }]
 }
 
+function refuseEarly(state: RunState, remaining: readonly string[], at: number): readonly RunEvent[] {
+  const unsettled = [...state.openTickets].map((ticket) => ticket.callId)
+  return [{ type: 'finish.refused', at, attempt: state.finishRefusals, remaining, unsettled }]
+}
+
 function isDone(state: RunState, step: CompiledStep): boolean {
   const status = state.activations[step.index]?.status
   return status === 'completed' || status === 'skipped' || status === 'failed'
@@ -63,6 +72,11 @@ function isDone(state: RunState, step: CompiledStep): boolean {
 function waitsForPerson(state: RunState, step: CompiledStep): boolean {
   const phase = state.activations[step.index]?.phase
   return phase === 'escalated' || phase === 'undecided'
+}
+
+/** A call that the runtime makes is made, whatever a model says. */
+function isUnderWay(state: RunState, step: CompiledStep): boolean {
+  return step.call !== null && state.activations[step.index]?.phase === 'open'
 }
 
 /** Says whether a final answer is all that the step asks for. */
@@ -88,6 +102,7 @@ export function decideEnd(
 export function decideIteration(state: RunState, facts: Facts): readonly RunEvent[] {
   const at = Math.max(facts.now, state.clock)
   if (state.ended !== null || state.failedRequired > 0 || state.paused > 0) return []
+  if (state.suspension !== null || state.cancellation !== null) return []
   const { maxIterations } = state.compiled.playbook
   const started: RunEvent = { type: 'iteration.started', at, number: state.iterations + 1 }
   const current = currentStep(state)

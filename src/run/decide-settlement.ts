@@ -1,3 +1,4 @@
+import { afterSuccess } from './after-settlement.ts'
 import type { RunEvent } from './event.ts'
 import type { Facts, RunRequest } from './request.ts'
 import type { RunState } from './state.ts'
@@ -17,6 +18,7 @@ export function decideSettlement(state: RunState, request: SettleRequest, facts:
       { type: 'tool.unadmitted', at, callId: request.callId, tool: request.tool, outcome: request.outcome },
     ]
   }
+  const { outcome } = request
   return [
     {
       type: 'tool.settled',
@@ -26,6 +28,8 @@ export function decideSettlement(state: RunState, request: SettleRequest, facts:
       result: request.result,
       error: request.error,
       ...(request.found === undefined ? {} : { found: request.found }),
+      ...(outcome === 'succeeded' && request.shown === true ? { shown: true } : {}),
+      ...(outcome === 'succeeded' ? afterSuccess(state, ticket, request) : {}),
     },
   ]
 }

@@ -46,6 +46,9 @@ export function decideFail(state: RunState, request: Request<'fail'>, facts: Fac
     return [refusal(request, 'fail', [whyNotOpen(state, request.step)], at)]
   }
   if (isOutOfHands(state, request.step)) return [refusal(request, 'fail', [outOfHands], at)]
+  if (isBeingStopped(state)) return [refusal(request, 'fail', [beingStopped(state)], at)]
+  if (request.by === 'model' && state.compiled.steps[indexOf(state, request.step)]!.call !== null)
+    return [refusal(request, 'fail', [madeByRuntime], at)]
   return [{ type: 'step.failed', at, step: request.step, by: request.by, error: request.error, limit: null }]
 }
 
@@ -59,6 +62,7 @@ export function decideRetry(state: RunState, request: Request<'retry'>, facts: F
     activation !== undefined &&
     (activation.status === 'failed' || activation.phase === 'escalated' || activation.phase === 'undecided')
   if (state.ended !== null) reasons.push(`the run has ended (${state.ended})`)
+  else if (isBeingStopped(state)) reasons.push(beingStopped(state))
   else if (state.program !== null) reasons.push(outOfHands)
   else if (!stuck) reasons.push('only a step that failed or waits for a person can be retried')
   else if (activation.open > 0) reasons.push(openCalls(activation))
@@ -79,7 +83,9 @@ function find(
   const activation = state.activations[index] ?? createActivation(index, 1, step.keywords)
   const reasons: string[] = []
   if (state.ended !== null || !state.open.includes(index)) reasons.push(whyNotOpen(state, id))
+  else if (isBeingStopped(state)) reasons.push(beingStopped(state))
   else if (isOutOfHands(state, id)) reasons.push(outOfHands)
+  else if (step.call !== null && by === 'model') reasons.push(madeByRuntime)
   else if (activation.phase !== 'open' && by === 'model') reasons.push('it waits for a person')
   else if (!isAvailable(state, step)) reasons.push('a step before it has a call in flight')
   else if (activation.open > 0) reasons.push(openCalls(activation))
@@ -87,6 +93,16 @@ function find(
 }
 
 const outOfHands = 'the program itself goes through it'
+const madeByRuntime = 'its call is made by the runtime, not by a model'
+
+/** What was done is being undone, or the run waits for its end. */
+function isBeingStopped(state: RunState): boolean {
+  return state.compensation !== null || state.cancellation !== null
+}
+
+function beingStopped(state: RunState): string {
+  return state.compensation === null ? 'the run is being cancelled' : 'what was done is being undone'
+}
 
 /** In a program a model has a say only in the bullet it is working on. */
 function isOutOfHands({ program }: RunState, id: string): boolean {

@@ -14,6 +14,7 @@ import { decideVote } from './decide-approval.ts'
 import { decideCall } from './decide-call.ts'
 import { decideEnd, decideFinish, decideIteration } from './decide-finish.ts'
 import { decideSettlement } from './decide-settlement.ts'
+import { decideCancel, decidePause } from './decide-stop.ts'
 import { decideComplete, decideFail, decideRetry, decideSkip } from './decide-step.ts'
 import type { RunEvent } from './event.ts'
 import { decideAnswer, decideLeave, decideMessage, decideUnanswered } from './program/decide-program.ts'
@@ -41,6 +42,11 @@ export function decide(state: RunState, request: RunRequest, facts: Facts): read
       return decideFinish(state, request, facts)
     case 'end':
       return decideEnd(state, request, facts)
+    case 'cancel':
+      return decideCancel(state, request, facts)
+    case 'pause':
+    case 'unpause':
+      return decidePause(state, request, facts)
     case 'vote':
       return decideVote(state, request, facts)
     case 'answer':

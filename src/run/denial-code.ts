@@ -8,6 +8,7 @@ export const denialCodes = [
   'run_ended',
   'step_failed',
   'run_paused',
+  'run_cancelled',
   'timeout',
   'outcome_unknown',
   'playbook_complete',

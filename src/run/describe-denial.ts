@@ -31,7 +31,12 @@ export function describeDenial(
       return `The run has ended (${state.ended}): nothing more is let through.`
     case 'step_failed':
       return `Step '${firstWith(state, ({ status }) => status === 'failed')?.id}' has failed, so nothing is let through until it is retried.`
+    case 'run_cancelled':
+      return state.compensation === null
+        ? 'The run is being cancelled: nothing more is begun.'
+        : 'What the run did is being undone: nothing else is let through.'
     case 'run_paused':
+      if (state.suspension !== null) return `The run is paused by ${state.suspension.by}.`
       return `The run waits for a person at step '${firstWith(state, ({ phase }) => phase === 'undecided' || phase === 'escalated')?.id}'.`
     case 'timeout':
       return 'The time for this step is over.'
@@ -46,6 +51,7 @@ export function describeDenial(
         ? `No step expects '${tool}'.`
         : `Step '${due.id}' does not expect '${tool}'. Expected: ${expected(due)}.`
     case 'out_of_sequence':
+      if (detail !== null) return `'${tool}' is not due: ${detail}.`
       return describeSequence(state, tool, due)
     case 'step_closed':
       return `Step '${lastExpecting(state, tool)?.id}' is closed: '${tool}' is over.`

@@ -49,6 +49,10 @@ const types: Readonly<Record<RunEvent['type'], true>> = {
   'call.followed': true,
   'failure.handled': true,
   'program.ending': true,
+  'run.paused': true,
+  'run.unpaused': true,
+  'cancel.requested': true,
+  'compensation.begun': true,
 }
 
 /** Says whether the run machine makes events of this kind. */

@@ -5,7 +5,7 @@ import type { DenialCode } from './denial-code.ts'
 import type { FoundOut } from './found-out.ts'
 import type { ProgramEvent } from './program/program-event.ts'
 import type { RecordedFacts } from './recorded-facts.ts'
-import type { Outcome } from './ticket.ts'
+import type { Outcome, Undo } from './ticket.ts'
 
 /** The ways a run can end. */
 export const runEnds = ['succeeded', 'incomplete', 'failed', 'cancelled'] as const
@@ -25,6 +25,8 @@ export type RunEvent = { readonly at: number } & (
       readonly inputs: JsonObject
       readonly enforced: boolean
       readonly finishAttempts: number
+      /** Absent where calls are really made. */
+      readonly mode?: 'dry-run'
       /** The digest of the list of tools it was begun with; absent where there was none. */
       readonly tools?: string
     }
@@ -41,6 +43,10 @@ export type RunEvent = { readonly at: number } & (
       /** What policies said, and from what; absent where none are asked. */
       readonly policy?: JsonObject
       readonly facts?: RecordedFacts
+      /** The succeeded call that this one undoes. */
+      readonly undoes?: string
+      /** The earlier attempt whose approval covers this one, because nothing came of it. */
+      readonly approvedAs?: string
     }
   /** The call may be made once people have approved it; its place is reserved. */
   | {
@@ -57,6 +63,7 @@ export type RunEvent = { readonly at: number } & (
       readonly expiresAt: number
       readonly policy: JsonObject
       readonly facts?: RecordedFacts
+      readonly undoes?: string
     }
   | {
       readonly type: 'approval.voted'
@@ -78,6 +85,8 @@ export type RunEvent = { readonly at: number } & (
       readonly blocked: boolean
       readonly policy?: JsonObject
       readonly facts?: RecordedFacts
+      /** The call was due, and is not tried again. */
+      readonly final?: true
     }
   | {
       readonly type: 'tool.settled'
@@ -86,6 +95,12 @@ export type RunEvent = { readonly at: number } & (
       readonly result?: Json | undefined
       readonly error?: string | undefined
       readonly found?: FoundOut
+      /** What undoes the call, worked out now that it succeeded (G17). */
+      readonly undo?: Undo
+      /** It was only shown, in a dry run. */
+      readonly shown?: true
+      /** Of a check after a call: whether what was expected holds. */
+      readonly confirms?: boolean
     }
   | {
       readonly type: 'tool.unadmitted'
@@ -132,6 +147,16 @@ export type RunEvent = { readonly at: number } & (
       readonly remaining: readonly string[]
       /** The calls nobody has accounted for. */
       readonly unsettled: readonly string[]
+    }
+  /** Somebody wants the run to stop before its next effect, or to go on again. */
+  | { readonly type: 'run.paused'; readonly by: string; readonly reason: string | null }
+  | { readonly type: 'run.unpaused'; readonly by: string; readonly reason: string | null }
+  | { readonly type: 'cancel.requested'; readonly by: string; readonly reason: string | null }
+  /** From now on only what undoes what was done is called. */
+  | {
+      readonly type: 'compensation.begun'
+      readonly cause: 'failed' | 'cancelled'
+      readonly reason: string
     }
   | { readonly type: 'run.finished'; readonly status: RunEnd; readonly message: string | null }
   | ProgramEvent

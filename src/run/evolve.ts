@@ -14,13 +14,15 @@
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
 import { LockstepError, invariant } from '../shared/lockstep-error.ts'
 import { createActivation, type Activation } from './activation.ts'
-import { credit } from './credit.ts'
 import type { EventOf, RunEvent } from './event.ts'
 import { evolveProgram } from './program/evolve-program.ts'
+import { beginCompensation } from './compensation.ts'
+import { beginCalls } from './evolve-calls.ts'
+import { admit, refuse, settle } from './evolve-ticket.ts'
 import { arePredecessorsMet, insertSorted, removeFrom } from './order.ts'
-import { activateCurrent, startClock, startClocks, stopClock, stopClocks } from './step-clock.ts'
+import { activateCurrent, startClocks, stopClock, stopClocks } from './step-clock.ts'
 import { activationOf, createState, semantics, type RunState } from './state.ts'
-import { isOpen, type Ticket } from './ticket.ts'
+import { closeBefore, look, lookAtWatchers, positionOf } from './step-lists.ts'
 import { violationsKept, type Violation } from './violation.ts'
 
 /** The state after the first event of a run. Throws `playbook_mismatch` if it was started with another playbook. */
@@ -71,6 +73,7 @@ export function evolve(state: RunState, event: RunEvent): RunState {
         at: event.at,
         blocked: event.blocked,
       })
+      if (event.final === true) refuse(state, event)
       break
     case 'tool.settled':
       settle(state, event)
@@ -130,6 +133,21 @@ export function evolve(state: RunState, event: RunEvent): RunState {
     case 'finish.refused':
       state.finishRefusals = event.attempt
       break
+    case 'run.paused':
+      state.suspension = { by: event.by, reason: event.reason }
+      stopClocks(state, event.at)
+      break
+    case 'run.unpaused':
+      state.suspension = null
+      startClocks(state, event.at)
+      break
+    case 'cancel.requested':
+      state.cancellation = { by: event.by, reason: event.reason }
+      stopClocks(state, event.at)
+      break
+    case 'compensation.begun':
+      state.compensation = beginCompensation(state, event)
+      break
     case 'run.finished':
       state.ended = event.status
       state.message = event.message
@@ -161,92 +179,13 @@ function mattersToConditions({ type }: RunEvent): boolean {
   }
 }
 
-function admit(state: RunState, event: EventOf<'tool.admitted' | 'tool.held'>): void {
-  const before = state.byCallId.get(event.callId)
-  if (before !== undefined) {
-    // It was held: its place is its own, and only now it may have an effect.
-    before.state = 'admitted'
-    before.admittedAt = event.at
-    state.past.admit(before)
-    if (before.step !== null) startClock(state, visitOf(state, before.step, before.visit), event.at)
-    return
-  }
-  const index = event.step === null ? null : positionOf(state, event.step)
-  const activation = index === null ? null : activationOf(state, index)
-  const ticket: Ticket = {
-    callId: event.callId,
-    tool: event.tool,
-    args: event.args,
-    target: event.target ?? null,
-    step: index,
-    visit: activation?.visit ?? 1,
-    extra: event.extra,
-    observed: event.observed,
-    admittedAt: event.at,
-    approval:
-      event.type === 'tool.held'
-        ? {
-            askedAt: event.at,
-            expiresAt: event.expiresAt,
-            demands: event.demands,
-            votes: [],
-            state: 'waiting',
-          }
-        : null,
-    state: event.type === 'tool.held' ? 'held' : 'admitted',
-    settledAt: null,
-    settlement: null,
-    result: undefined,
-    error: null,
-  }
-  state.tickets.push(ticket)
-  state.byCallId.set(ticket.callId, ticket)
-  state.openTickets.add(ticket)
-  if (ticket.state !== 'held') state.past.admit(ticket)
-  if (ticket.extra) state.extraCalls++
-  if (activation === null) return
-  activation.tickets.push(ticket)
-  activation.used++
-  activation.open++
-  activation.startedAt ??= event.at
-  if (activation.phase === 'lingering') reopen(state, activation, event.at)
-  else if (activation.status === 'pending') activation.status = 'in_progress'
-  // Where the playbook only observes, a step that is done can be called too: its time is over and done with.
-  if (activation.status === 'in_progress') startClock(state, activation, event.at)
-  // Nobody works while people are waited for (G8).
-  if (activation.tickets.filter(isOpen).every(({ state: stands }) => stands === 'held'))
-    stopClock(activation, event.at)
-  closeBefore(state, activation.step)
-}
-
-function settle(state: RunState, event: EventOf<'tool.settled'>): void {
-  const ticket = state.byCallId.get(event.callId)
-  invariant(ticket !== undefined, `no call ${event.callId}`)
-  const before = ticket.state
-  ticket.state = event.outcome
-  ticket.settledAt = event.at
-  ticket.settlement = ++state.settlements
-  ticket.result = event.result
-  ticket.error = event.error ?? null
-  if (before !== 'held') state.past.settle(ticket)
-  if (before !== 'unknown' && event.outcome !== 'not_executed') state.totalToolCalls++
-  if (before === 'unknown' && event.outcome === 'not_executed') state.totalToolCalls--
-  if (event.outcome !== 'unknown') state.openTickets.delete(ticket)
-  if (event.outcome === 'not_executed' && ticket.extra) state.extraCalls--
-  if (ticket.step === null) return
-  const activation = visitOf(state, ticket.step, ticket.visit)
-  if (event.outcome === 'not_executed') activation.used--
-  if (event.outcome !== 'unknown') activation.open--
-  if (event.outcome === 'succeeded') credit(state.compiled.steps[activation.step]!, activation, ticket)
-  look(state, activation)
-}
-
 function complete(state: RunState, event: EventOf<'step.completed'>): void {
   const activation = activationOf(state, positionOf(state, event.step))
   const step = state.compiled.steps[activation.step]!
   const lingers =
     event.by === 'evidence' &&
     step.cap !== null &&
+    step.call === null &&
     activation.used < step.cap &&
     step.completion.kind !== 'declared'
   leave(state, activation, event.at)
@@ -331,13 +270,6 @@ function enter(state: RunState, index: number, at: number): void {
   open(state, index)
 }
 
-/** The visit that a call was made in: the current one, but where a program visits the step again inside it. */
-function visitOf(state: RunState, index: number, visit: number): Activation {
-  const current = state.activations[index]!
-  if (current.visit === visit) return current
-  return state.previous.findLast((each) => each.step === index && each.visit === visit) ?? current
-}
-
 /** Takes a step out of whatever list it stands in, because it is done, failed or begun anew. */
 function leave(state: RunState, activation: Activation, at: number): void {
   if (activation.phase === 'undecided' || activation.phase === 'escalated') {
@@ -347,7 +279,12 @@ function leave(state: RunState, activation: Activation, at: number): void {
   removeFrom(state.toJudge, activation.step)
   removeFrom(state.open, activation.step)
   removeFrom(state.lingering, activation.step)
-  if (activation.reopened) removeFrom(state.reopened, activation.step)
+  if (activation.work !== null) removeFrom(state.callable, activation.step)
+  if (activation.reopened) {
+    removeFrom(state.reopened, activation.step)
+    // It held back what comes after it, which may go on now.
+    for (const index of state.callable) look(state, state.activations[index]!)
+  }
   activation.reopened = false
   removeFrom(state.timed, activation)
   stopClock(activation, at)
@@ -358,22 +295,12 @@ function open(state: RunState, index: number): void {
   activation.phase = 'open'
   insertSorted(state.open, index)
   // Credit given out of order, or a condition about the past, may already satisfy it; a cap of none is used up at once.
-  const { watches, cap } = state.compiled.steps[index]!
+  const { watches, cap, call } = state.compiled.steps[index]!
+  if (call !== null) {
+    beginCalls(state, activation)
+    look(state, activation)
+  }
   if (activation.tickets.length > 0 || watches || cap === 0) look(state, activation)
-}
-
-function reopen(state: RunState, activation: Activation, at: number): void {
-  removeFrom(state.lingering, activation.step)
-  insertSorted(state.reopened, activation.step)
-  activation.reopened = true
-  // What comes after it cannot move now, so its time does not count.
-  for (const later of state.timed)
-    if (state.compiled.precedes(activation.step, later.step)) stopClock(later, at)
-  activation.status = 'in_progress'
-  activation.phase = 'open'
-  activation.completedAt = null
-  insertSorted(state.open, activation.step)
-  state.remaining++
 }
 
 function openAfter(state: RunState, index: number): void {
@@ -390,31 +317,6 @@ export function makeReady(state: RunState, index: number): void {
   else insertSorted(state.toJudge, index)
 }
 
-function closeBefore(state: RunState, index: number): void {
-  for (let at = state.lingering.length - 1; at >= 0; at--) {
-    const lingering = state.lingering[at]!
-    if (lingering === index || !state.compiled.precedes(lingering, index)) continue
-    state.activations[lingering]!.phase = 'closed'
-    state.lingering.splice(at, 1)
-  }
-}
-
-function look(state: RunState, activation: Activation): void {
-  if (activation.dirty) return
-  activation.dirty = true
-  insertSorted(state.toWeigh, activation.step)
-}
-
-/** Conditions may speak of any call and any step, so every move is a reason to look at the open steps that have them. */
-function lookAtWatchers(state: RunState): void {
-  for (const index of state.compiled.watchers) {
-    const activation = state.activations[index]
-    if (activation === undefined) continue
-    const early = activation.phase === 'waiting' && activation.status === 'in_progress'
-    if (activation.phase === 'open' || early) look(state, activation)
-  }
-}
-
 function pause(state: RunState, at: number): void {
   if (state.paused++ === 0) stopClocks(state, at)
 }
@@ -422,10 +324,4 @@ function pause(state: RunState, at: number): void {
 function keepViolation(state: RunState, violation: Violation): void {
   if (state.violations.length < violationsKept) state.violations.push(violation)
   else state.violationsDropped++
-}
-
-function positionOf(state: RunState, id: string): number {
-  const index = state.compiled.positions.get(id)
-  invariant(index !== undefined, `no step ${id}`)
-  return index
 }

@@ -28,7 +28,9 @@ export function findOwner(
 ): Owner | DenialCode {
   const { compiled } = state
   if (state.program !== null) return findOwnerInProgram(state, { callId: null, tool, args: null }, risk)
-  const expecting = compiled.stepsByTool.get(tool)
+  const expecting = state.shape.stepsByTool.get(tool)
+  // What only the runtime calls is nobody else's, and no extra either.
+  if (state.shape.reserved.has(tool)) return isComplete(state) ? 'playbook_complete' : 'out_of_sequence'
   if (expecting === undefined) return findOwnerOfExtra(state)
 
   const open = earliestOpen(state, tool, expecting)
@@ -47,7 +49,7 @@ export function findOwner(
 
 /** Whom an observed call is credited to although the playbook would have denied it (G13). */
 export function naturalOwner(state: RunState, tool: string): Owner {
-  const expecting = state.compiled.stepsByTool.get(tool)
+  const expecting = state.shape.stepsByTool.get(tool)
   if (expecting === undefined) return extraOfNoStep
   const unmet = expecting.find(
     (index) => !isMet(state, index) && state.activations[index]?.status !== 'failed',

@@ -21,6 +21,7 @@ export interface RunStart {
   readonly inputs: JsonObject
   readonly enforced: boolean
   readonly finishAttempts: number
+  readonly mode?: 'execute' | 'dry-run'
   /** The digest of the list of tools. */
   readonly tools?: string
 }
@@ -40,6 +41,7 @@ export function startRun(
     inputs: start.inputs,
     enforced: start.enforced,
     finishAttempts: start.finishAttempts,
+    ...(start.mode === 'dry-run' ? { mode: start.mode } : {}),
     ...(start.tools === undefined ? {} : { tools: start.tools }),
   }
   const state = begin(compiled, started)

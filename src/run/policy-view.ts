@@ -3,6 +3,8 @@
  */
 import { matchesName } from '../playbook/match-name.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
+import { readCallId } from './call-id.ts'
+import { nextUndo } from './compensation.ts'
 import { findOwner } from './find-owner.ts'
 import type { RunState } from './state.ts'
 import { isOpen, type Ticket } from './ticket.ts'
@@ -58,7 +60,9 @@ export function ownSpending(
 }
 
 /** The step that a call of the tool would belong to now; null for none. */
-export function stepForPolicy(state: RunState, tool: string): string | null {
+export function stepForPolicy(state: RunState, tool: string, callId: string | null = null): string | null {
+  const own = callId === null ? null : stepOfOwnCall(state, callId)
+  if (own !== null) return state.compiled.steps[own]!.id
   const owner = findOwner(state, tool)
   return typeof owner === 'string' ? null : (owner.step?.id ?? null)
 }
@@ -66,4 +70,13 @@ export function stepForPolicy(state: RunState, tool: string): string | null {
 /** Whether a call had, or may have had, an effect. */
 function isMade({ state }: Ticket): boolean {
   return state !== 'held' && state !== 'not_executed'
+}
+
+/** The position of the step of a call that the runtime makes, or that undoes one of a step. */
+function stepOfOwnCall(state: RunState, callId: string): number | null {
+  if (state.compensation !== null) {
+    const undo = nextUndo(state)
+    if (undo?.callId === callId) return undo.of.step
+  }
+  return readCallId(state.compiled, callId)?.step ?? null
 }

@@ -16,10 +16,14 @@ export function recordFacts(
 ): { readonly facts?: RecordedFacts } {
   const facts: RecordedFacts = {
     ...(registered === false ? { registered } : {}),
-    // A list of steps does not ask what a tool can do at worst; a program does.
-    ...(state.program === null || risk == null ? {} : { risk }),
+    // A list of steps does not ask what a tool can do at worst; a program does, and so do checks and undoing.
+    ...(!asksForRisk(state) || risk == null ? {} : { risk }),
     ...(malformed == null ? {} : { malformed }),
     ...(veto == null ? {} : { veto }),
   }
   return Object.keys(facts).length === 0 ? {} : { facts }
+}
+
+function asksForRisk({ program, shape }: RunState): boolean {
+  return program !== null || shape.hasCalls || shape.compensates
 }

@@ -3,7 +3,7 @@ import type { ApprovalState, ApprovalVote, PolicyFact } from './approval.ts'
 import type { RunEnd } from './event.ts'
 import type { FoundOut } from './found-out.ts'
 import type { Answer, AnswerUsage } from './program/question.ts'
-import type { Outcome } from './ticket.ts'
+import type { Outcome, Undo } from './ticket.ts'
 
 /** What somebody wants of a run. The machine answers with the events that follow, a refusal included. */
 export type RunRequest =
@@ -24,6 +24,10 @@ export type RunRequest =
       readonly error?: string | undefined
       /** How that is known, where it was unknown. */
       readonly found?: FoundOut | undefined
+      /** What its tool says undoes it. */
+      readonly undo?: Undo | undefined
+      /** Its tool only showed what it would do. */
+      readonly shown?: true | undefined
     }
   | {
       readonly type: 'complete'
@@ -62,6 +66,10 @@ export type RunRequest =
   | { readonly type: 'message'; readonly text: string }
   /** The person will say nothing more. */
   | { readonly type: 'leave' }
+  /** Somebody wants the run to stop: for good, or until somebody lets it go on. */
+  | { readonly type: 'cancel'; readonly by: string; readonly reason: string | null }
+  | { readonly type: 'pause'; readonly by: string; readonly reason: string | null }
+  | { readonly type: 'unpause'; readonly by: string; readonly reason: string | null }
   | { readonly type: 'finish'; readonly message: string | null }
   | { readonly type: 'end'; readonly status: Exclude<RunEnd, 'succeeded'>; readonly message: string | null }
 

@@ -2,24 +2,40 @@ import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { createActivation, type Activation } from './activation.ts'
+import { readCallId } from './call-id.ts'
+import { createCallWork } from './call-work.ts'
+import { beginCompensation, type Compensation, noteUndoing, noteUndone } from './compensation.ts'
 import { credit } from './credit.ts'
 import type { RunEnd } from './event.ts'
 import { makeReady } from './evolve.ts'
+import { admitCall, settleCall, updateCallable } from './evolve-calls.ts'
 import type { ProgramState } from './program/program-state.ts'
-import { createState, type RunState } from './state.ts'
+import { createState, type RunState, type Stoppage } from './state.ts'
 import { isOpen, type Ticket } from './ticket.ts'
 import type { Violation } from './violation.ts'
 
 /** A visit of a step without what its tickets already say. */
 export type ActivationJson = Omit<
   Activation,
-  'step' | 'tickets' | 'used' | 'open' | 'succeededTools' | 'results' | 'missingKeywords' | 'dirty'
-> & { readonly step: string }
+  'step' | 'tickets' | 'used' | 'open' | 'succeededTools' | 'results' | 'missingKeywords' | 'dirty' | 'work'
+> & {
+  readonly step: string
+  /** The items that the calls of a call step are made for, once the first is made; `unknown` in a dry run. */
+  readonly items?: readonly Json[] | 'unknown'
+  /** Why the step fails once nothing of it is in flight. */
+  readonly failure?: string
+}
 
 /** A ticket with its step by name. */
 export type TicketJson = Omit<Ticket, 'step' | 'result'> & {
   readonly step: string | null
   readonly result?: Json
+}
+
+/** What is being undone, with calls by their ids. */
+export interface CompensationJson extends Pick<Compensation, 'cause' | 'reason' | 'stopped' | 'dueAt'> {
+  readonly left: readonly string[]
+  readonly undone: readonly string[]
 }
 
 /** A run's state as JSON: steps by id, everything derivable left out. */
@@ -49,6 +65,11 @@ export interface RunStateJson {
   readonly violationsDropped: number
   /** Only of a program. */
   readonly program?: ProgramState
+  /** Only where it is not to be executed. */
+  readonly mode?: 'dry-run'
+  readonly suspension?: Stoppage
+  readonly cancellation?: Stoppage
+  readonly compensation?: CompensationJson
 }
 
 /** Writes a state down; `readState` gives an equal one. */
@@ -85,7 +106,15 @@ export function writeState(state: RunState): RunStateJson {
     violations: state.violations.map((violation) => ({ ...violation })),
     violationsDropped: state.violationsDropped,
     ...(state.program === null ? {} : { program: structuredClone(state.program) }),
+    ...(state.mode === 'dry-run' ? { mode: state.mode } : {}),
+    ...(state.suspension === null ? {} : { suspension: state.suspension }),
+    ...(state.cancellation === null ? {} : { cancellation: state.cancellation }),
+    ...(state.compensation === null ? {} : { compensation: writeCompensation(state.compensation) }),
   }
+}
+
+function writeCompensation({ cause, reason, stopped, dueAt, left, undone }: Compensation): CompensationJson {
+  return { cause, reason, stopped, dueAt, left: left.map(({ callId }) => callId), undone: [...undone] }
 }
 
 /**
@@ -131,6 +160,8 @@ export function readState(compiled: CompiledPlaybook, json: RunStateJson): RunSt
     iterations: json.iterations,
     finishRefusals: json.finishRefusals,
     violationsDropped: json.violationsDropped,
+    suspension: json.suspension ?? null,
+    cancellation: json.cancellation ?? null,
   } satisfies Partial<RunState>)
   for (const each of json.errors) state.errors.push(each)
   for (const each of json.violations) state.violations.push(each)
@@ -150,6 +181,7 @@ export function readState(compiled: CompiledPlaybook, json: RunStateJson): RunSt
     }
     Object.assign(state.program, structuredClone(json.program))
   }
+  if (json.compensation !== undefined) readCompensation(state, json.compensation)
   deriveLists(state)
   if (!same) for (const step of compiled.steps) makeReady(state, step.index)
   return state
@@ -185,14 +217,58 @@ function writeActivation(activation: Activation, id: (index: number) => string):
     error,
     outOfOrder,
     reopened,
+    ...writeWork(activation),
+  }
+}
+
+function writeWork({ work }: Activation): Pick<ActivationJson, 'items' | 'failure'> {
+  if (work === null) return {}
+  const items = work.unknownItems ? 'unknown' : work.items
+  return {
+    ...(items === null ? {} : { items }),
+    ...(work.failure === null ? {} : { failure: work.failure }),
   }
 }
 
 function readActivation(json: ActivationJson, index: number, compiled: CompiledPlaybook): Activation {
-  return Object.assign(createActivation(index, json.visit, compiled.steps[index]!.keywords), {
-    ...json,
+  const { items, failure = null, ...others } = json
+  const step = compiled.steps[index]!
+  const activation = Object.assign(createActivation(index, json.visit, step.keywords), {
+    ...others,
     step: index,
   })
+  if (step.call === null) return activation
+  activation.work = createCallWork()
+  activation.work.failure = failure
+  if (items === 'unknown') activation.work.unknownItems = true
+  else activation.work.items = items ?? null
+  return activation
+}
+
+function readCompensation(state: RunState, json: CompensationJson): void {
+  const begun = {
+    type: 'compensation.begun',
+    at: json.dueAt,
+    cause: json.cause,
+    reason: json.reason,
+  } as const
+  const compensation = beginCompensation(state, begun)
+  const find = (callId: string): Ticket => {
+    const ticket = state.byCallId.get(callId)
+    if (ticket?.undo !== undefined) return ticket
+    throw new LockstepError('invalid_snapshot', `The snapshot has nothing that undoes the call '${callId}'.`)
+  }
+  compensation.left.splice(0, Infinity, ...json.left.map(find))
+  compensation.undone.push(...json.undone)
+  state.compensation = compensation
+  const next = compensation.left.at(-1)?.callId
+  for (const ticket of state.tickets) {
+    if (next === undefined || ticket.undoes !== next) continue
+    noteUndoing(compensation, ticket)
+    noteUndone(state, compensation, ticket)
+  }
+  compensation.stopped = json.stopped
+  compensation.dueAt = json.dueAt
 }
 
 function readTickets(
@@ -219,18 +295,23 @@ function readTickets(
     state.byCallId.set(ticket.callId, ticket)
     if (ticket.state !== 'held') state.past.admit(ticket)
     if (isOpen(ticket)) state.openTickets.add(ticket)
+    if (ticket.state === 'held') state.held.add(ticket)
+    if (ticket.state === 'unknown') state.unknown.add(ticket)
     if (ticket.extra && ticket.state !== 'not_executed') state.extraCalls++
     const activation = visitOf(ticket)
     if (activation === null) continue
     activation.tickets.push(ticket)
     if (ticket.state !== 'not_executed') activation.used++
     if (isOpen(ticket)) activation.open++
+    admitCall(state, activation, ticket)
+    settleCall(state, activation, ticket, 'made')
   }
   const settled = state.tickets.filter((ticket) => !isOpen(ticket))
   for (const ticket of settled.sort((a, b) => a.settlement! - b.settlement!)) {
     state.past.settle(ticket)
     const activation = visitOf(ticket)
-    if (ticket.state === 'succeeded' && activation !== null) {
+    const checks = activation?.work != null && readCallId(state.compiled, ticket.callId)?.purpose === 'verify'
+    if (ticket.state === 'succeeded' && activation !== null && !checks) {
       credit(state.compiled.steps[activation.step]!, activation, ticket)
     }
   }
@@ -241,7 +322,7 @@ function visitKey(step: number, visit: number | null): string {
 }
 
 function findVisit(visits: ReadonlyMap<string, Activation>, ticket: Ticket): Activation | null {
-  if (ticket.step === null) return null
+  if (ticket.step === null || ticket.undoes !== undefined) return null
   const found = visits.get(visitKey(ticket.step, ticket.visit))
   if (found === undefined) {
     throw new LockstepError(
@@ -259,6 +340,7 @@ function deriveLists(state: RunState): void {
     const { status, phase } = activation
     if (phase === 'open' || phase === 'undecided' || phase === 'escalated') state.open.push(step.index)
     if (phase === 'undecided' || phase === 'escalated') state.paused++
+    updateCallable(state, activation)
     if (phase === 'lingering') state.lingering.push(step.index)
     if (activation.reopened) state.reopened.push(step.index)
     if (status === 'failed' && step.required) state.failedRequired++

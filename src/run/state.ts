@@ -12,10 +12,12 @@
  */
 import { LazyRecord, type ExpressionValue } from '../expression/expression-value.ts'
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
-import type { JsonObject } from '../shared/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import { createActivation, type Activation } from './activation.ts'
 import type { EventOf, RunEnd } from './event.ts'
+import type { Compensation } from './compensation.ts'
 import { PastIndexes } from './past-indexes.ts'
+import { shapeOf, type ProcedureShape } from './procedure-shape.ts'
 import { createProgramState, type ProgramState } from './program/program-state.ts'
 import type { Ticket } from './ticket.ts'
 import type { Violation } from './violation.ts'
@@ -25,6 +27,7 @@ export const semantics = 1
 
 export interface RunState {
   readonly compiled: CompiledPlaybook
+  readonly shape: ProcedureShape
   /** Where the program stands, if the playbook is one; then it alone says which step is due. */
   readonly program: ProgramState | null
   readonly semantics: number
@@ -35,6 +38,8 @@ export interface RunState {
   readonly enforced: boolean
   /** How many early final answers are sent back before the run ends incomplete. */
   readonly finishAttempts: number
+  /** In a dry run, what only a made call could tell is not known, and is passed over. */
+  readonly mode: 'execute' | 'dry-run'
   readonly startedAt: number
   /** The latest time seen; a clock that goes back does not take the run with it. */
   clock: number
@@ -47,6 +52,10 @@ export interface RunState {
   readonly tickets: Ticket[]
   readonly byCallId: Map<string, Ticket>
   readonly openTickets: Set<Ticket>
+  /** Those of the open tickets that wait for people, or to be made after they said yes. */
+  readonly held: Set<Ticket>
+  /** Those of the open tickets whose outcome nobody knows. */
+  readonly unknown: Set<Ticket>
   readonly past: PastIndexes
   readonly stepsView: LazyRecord
   readonly open: number[]
@@ -59,6 +68,14 @@ export interface RunState {
   readonly toJudge: number[]
   /** Steps whose evidence awaits another look. */
   readonly toWeigh: number[]
+  /** Open call steps of which a call may be due, now or at some time. */
+  readonly callable: number[]
+  /** Who paused the run, and why; null while nobody has. */
+  suspension: Stoppage | null
+  /** Who cancelled the run, and why. */
+  cancellation: Stoppage | null
+  /** What is being undone; null while nothing is. */
+  compensation: Compensation | null
   /** Steps that are not done. */
   remaining: number
   failedRequired: number
@@ -78,16 +95,24 @@ export interface RunState {
   version: number
 }
 
+/** Somebody's word that a run is to stop. */
+export interface Stoppage {
+  readonly by: string
+  readonly reason: string | null
+}
+
 /** The state a run begins in, before any step is open. */
 export function createState(compiled: CompiledPlaybook, started: EventOf<'run.started'>): RunState {
   const state: RunState = {
     compiled,
+    shape: shapeOf(compiled),
     program: compiled.program === null ? null : createProgramState(compiled.program.agents.keys()),
     semantics: started.semantics,
     run: started.run,
     inputs: started.inputs,
     enforced: started.enforced,
     finishAttempts: started.finishAttempts,
+    mode: started.mode ?? 'execute',
     startedAt: started.at,
     clock: started.at,
     ended: null,
@@ -97,6 +122,8 @@ export function createState(compiled: CompiledPlaybook, started: EventOf<'run.st
     tickets: [],
     byCallId: new Map(),
     openTickets: new Set(),
+    held: new Set(),
+    unknown: new Set(),
     past: new PastIndexes(compiled.pastByTool),
     stepsView: new StepsView(() => state),
     open: [],
@@ -105,6 +132,10 @@ export function createState(compiled: CompiledPlaybook, started: EventOf<'run.st
     timed: [],
     toJudge: [],
     toWeigh: [],
+    callable: [],
+    suspension: null,
+    cancellation: null,
+    compensation: null,
     remaining: compiled.steps.length,
     failedRequired: 0,
     paused: 0,
@@ -141,7 +172,11 @@ export function currentStep(state: RunState): number | null {
     return due == null ? null : (state.compiled.positions.get(due) ?? null)
   }
   const first = state.open[0]
-  if (first !== undefined) return first
+  if (first !== undefined) {
+    // What the runtime does by itself is nobody's turn, as long as there is something for a model.
+    if (!state.shape.hasCalls || state.shape.isRunbook) return first
+    return state.open.find((index) => state.compiled.steps[index]!.call === null) ?? first
+  }
   if (state.failedRequired === 0) return null
   const failed = state.compiled.steps.find(
     (step) => step.required && state.activations[step.index]?.status === 'failed',
@@ -149,7 +184,17 @@ export function currentStep(state: RunState): number | null {
   return failed?.index ?? null
 }
 
-/** `steps` as conditions see it: `steps.verify.status`, `.result`, `.calls`. */
+/** What the call of a call step gave, a list where it goes through items; undefined before it succeeded, and where it was only shown. */
+function outputOf(state: RunState, { work, step, status, by }: Activation): Json | undefined {
+  // Where somebody else declared it done, nobody knows what it would have given.
+  if (work === null || status !== 'completed' || by !== 'evidence') return undefined
+  if (work.output !== undefined) return work.output
+  if (work.unknownItems || work.slots.some(({ made }) => made?.shown === true)) return undefined
+  const results = work.slots.map(({ made }) => made?.result ?? null)
+  return (work.output = state.compiled.steps[step]!.call!.foreach === null ? results[0] : results)
+}
+
+/** `steps` as conditions see it: `steps.verify.status`, `.result`, `.calls`, and of a call step `.output`. */
 class StepsView extends LazyRecord {
   readonly #state: () => RunState
 
@@ -163,11 +208,13 @@ class StepsView extends LazyRecord {
     const index = state.compiled.positions.get(key)
     if (index === undefined) return undefined
     const activation = state.activations[index]
-    return {
+    const seen = {
       status: activation?.status ?? 'pending',
       result: activation?.result ?? null,
       calls: activation?.results.length ?? 0,
     }
+    const output = activation === undefined ? undefined : outputOf(state, activation)
+    return output === undefined ? seen : { ...seen, output }
   }
 
   override keys(): readonly string[] {

@@ -48,5 +48,13 @@ export function isOverdue(state: RunState, activation: Activation, at: number): 
 }
 
 function isRunning(state: RunState): boolean {
+  if (state.suspension !== null || state.cancellation !== null) return false
   return state.ended === null && state.paused === 0 && state.failedRequired === 0
+}
+
+/** When a step's time will be over, if nothing stops its clock; null where it stands still. */
+export function deadlineOf(state: RunState, activation: Activation): number | null {
+  const { timeout } = state.compiled.steps[activation.step]!
+  if (timeout === null || activation.activeSince === null) return null
+  return activation.activeSince + timeout - activation.activeMs
 }

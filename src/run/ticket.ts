@@ -35,7 +35,20 @@ export interface Ticket {
   settlement: number | null
   result: Json | undefined
   error: string | null
+  /** The succeeded call that this one undoes. */
+  readonly undoes?: string
+  /** It is known to read only. */
+  readonly reads?: true
+  /** What undoes it, worked out when it succeeded (G17). */
+  undo?: Undo
+  /** It was only shown, in a dry run: nothing came of it. */
+  shown?: true
+  /** Of a check after a call: whether what was expected held. */
+  confirms?: boolean
 }
+
+/** The call that undoes another, or why it cannot be worked out. */
+export type Undo = { readonly tool: string; readonly args: JsonObject } | { readonly error: string }
 
 /** Says whether the call may still have, or may have had, an effect that nobody has accounted for. */
 export function isOpen(ticket: Ticket): boolean {

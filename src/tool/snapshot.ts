@@ -22,7 +22,7 @@ export interface EnforcerSnapshot {
 
 const time = z.number().min(0)
 const code = z.enum(denialCodes)
-const mover = z.enum(['evidence', 'model', 'host', 'limit', 'condition', 'passed_over', 'finish'])
+const mover = z.enum(['evidence', 'model', 'host', 'limit', 'condition', 'passed_over', 'finish', 'runtime'])
 const count = z.int().min(0)
 const json = z.unknown().transform((value, context): Json => {
   const reading = toJson(value)
@@ -45,6 +45,8 @@ const activation = z.strictObject({
   error: z.string().nullable(),
   outOfOrder: z.boolean(),
   reopened: z.boolean(),
+  items: z.union([z.array(json), z.literal('unknown')]).optional(),
+  failure: z.string().optional(),
 })
 /** What the status of a step can be in each phase of its current visit. */
 const statusesIn: Readonly<Record<StepPhase, readonly StepStatus[]>> = {
@@ -92,6 +94,13 @@ const ticket = z
     settlement: z.int().min(1).nullable(),
     result: json.optional(),
     error: z.string().nullable(),
+    undoes: z.string().optional(),
+    reads: z.literal(true).optional(),
+    undo: z
+      .union([z.strictObject({ tool: z.string(), args: jsonObject }), z.strictObject({ error: z.string() })])
+      .optional(),
+    shown: z.literal(true).optional(),
+    confirms: z.boolean().optional(),
   })
   .refine(
     (each) => each.state !== 'held' || each.approval !== null,
@@ -101,6 +110,7 @@ const ticket = z
     (each) => (each.settlement === null) === ['held', 'admitted', 'executing'].includes(each.state),
     'a settled ticket has its place among the settlements, an open one has none',
   )
+const stoppage = z.strictObject({ by: z.string(), reason: z.string().nullable() })
 const snapshotSchema = z.strictObject({
   format: z.literal('lockstep.snapshot'),
   version: z.literal(1),
@@ -139,6 +149,19 @@ const snapshotSchema = z.strictObject({
       }),
     ),
     violationsDropped: count,
+    mode: z.literal('dry-run').optional(),
+    suspension: stoppage.optional(),
+    cancellation: stoppage.optional(),
+    compensation: z
+      .strictObject({
+        cause: z.enum(['failed', 'cancelled']),
+        reason: z.string(),
+        stopped: z.string().nullable(),
+        dueAt: time,
+        left: z.array(z.string()),
+        undone: z.array(z.string()),
+      })
+      .optional(),
   }),
 })
 

@@ -90,7 +90,7 @@ describe('the naive gate', { timeout: patience }, () => {
     }
     expect(accepted / runs.length).toBeGreaterThan(0.8)
     // Time is noticed before any call is judged, so a late call meets what came of it; a throw has a test of its own below.
-    const elsewhere = ['timeout', 'gate_error', 'policy', 'awaiting_approval']
+    const elsewhere = ['timeout', 'gate_error', 'policy', 'awaiting_approval', 'run_cancelled']
     expect([...seen, ...elsewhere].toSorted()).toEqual(denialCodes.toSorted())
   })
 })
