@@ -32,10 +32,7 @@ export function checkCalls(context: CheckContext, names: Names): void {
     checkRoles(step, context)
     checkTemplates(step, context, names)
   }
-  if (!context.alone && !draft.broken('steps')) {
-    checkTogether(context)
-    checkUndoing(context)
-  }
+  if (!context.alone && !draft.broken('steps')) checkUndoing(context)
 }
 
 /** A step is a call, or a model works on it. */
@@ -71,18 +68,6 @@ function checkRoles(step: StepDraft, { report, wording }: CheckContext): void {
       report('invalid_name', path, `${place} names ${what}: nobody has such a role`)
     } else if (seen.has(role)) report('duplicate_item', path, `${place} names \`${role}\` twice`)
     seen.add(role)
-  })
-}
-
-/** Without an order every call is due at once, which is seldom meant. */
-function checkTogether({ draft, report, wording }: CheckContext): void {
-  const calls = draft.steps.filter((step) => step.tool !== null)
-  const unordered = draft.strict_sequence === false && draft.steps.every((step) => step.after === null)
-  if (!unordered || calls.length < 2) return
-  const message = `with ${wording.key('strict_sequence')}: false all ${calls.length} calls are made at once, in no order`
-  report('unordered_calls', ['strict_sequence'], message, {
-    severity: 'warning',
-    suggestion: `give steps an ${wording.key('after')}, or put those that belong side by side below \`parallel\``,
   })
 }
 

@@ -56,7 +56,7 @@ export function checkPlaybook(
   checkSpelling(value, spelling, reportInto(misspelt))
   const problems: Problem[] = []
   const report = reportInto(problems)
-  const spelt = spellRunbook(value)
+  const spelt = spellRunbook(value, spelling)
   const wording = new Wording(spelt.value, spelling)
   const known = checkKeys(spelt.value, playbookSchema, { spelling, report, wording })
   const draft = draftPlaybook(known, checkShape(known, playbookSchema, { report, wording }))

@@ -62,7 +62,11 @@ export function reportErrors(
           'bind the secret to the tool in the configuration; the tool is given it, the record is not',
       })
     } else {
-      report('invalid_expression', reader.path, `${owner}: ${error.message}`, { range, suggestion })
+      const advised = error.message.includes('did you mean')
+      report('invalid_expression', reader.path, `${owner}: ${error.message}`, {
+        range,
+        suggestion: advised ? null : suggestion,
+      })
     }
   }
 }

@@ -36,9 +36,28 @@ export function checkSpelling(value: Json, spelling: Spelling, report: Report): 
       suggestion: `remove \`${key('strict_sequence')}\``,
     })
   }
+  if (!grouped) checkTogether(steps, value, key, report)
   steps.forEach((element: Json, index) => {
     if (isGroup(element)) checkGroup(element, ['steps', index], key, report)
     else if (isJsonObject(element)) checkStep(element, ['steps', index], index, grouped, key, report)
+  })
+}
+
+/** Without an order every call is due at once, which is seldom meant. */
+function checkTogether(
+  steps: readonly Json[],
+  value: JsonObject,
+  key: (name: string) => string,
+  report: Report,
+): void {
+  const calls = steps.filter((step) => isJsonObject(step) && typeof step['tool'] === 'string')
+  const ordered = steps.some((step) => isJsonObject(step) && (step['after'] ?? null) !== null)
+  const order = key('strict_sequence')
+  if (value[order] !== false || ordered || calls.length < 2) return
+  const message = `with \`${order}: false\` all ${calls.length} calls are made at once, in no order`
+  report('unordered_calls', [order], message, {
+    severity: 'warning',
+    suggestion: 'give steps an `after`, or put those that belong side by side below `parallel`',
   })
 }
 

@@ -5,6 +5,7 @@
  */
 import type { DocumentPath } from '../document/diagnostic.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
+import type { Spelling } from './wording.ts'
 
 /** A playbook written out, and the way back from its paths to those of the text. */
 export interface SpeltRunbook {
@@ -27,16 +28,18 @@ export interface PlacedStep {
 export const mostSideBySide = 100
 
 /** Writes a runbook out as a playbook of single steps; a value that is none is left as it is, for the checks to judge. */
-export function spellRunbook(value: Json): SpeltRunbook {
+export function spellRunbook(value: Json, spelling: Spelling = 'file'): SpeltRunbook {
   if (!isJsonObject(value)) return { value, placed: [], placeOf: (path) => path }
   const given = value['steps']
   const named = { ...value, ...missingId(value, 'playbook') }
   if (!Array.isArray(given)) return { value: named, placed: [], placeOf: (path) => path }
   const placed = given.flatMap((element, index) => stepsIn(element, [index], index))
   const spelt = placed.map(({ step }, index) => spellStep(step, index))
-  const steps = given.some(isGroup) ? inOrder(spelt, placed) : spelt
+  const order = spelling === 'code' ? 'strictSequence' : 'strict_sequence'
   return {
-    value: { ...named, steps },
+    value: given.some(isGroup)
+      ? { ...named, [order]: false, steps: inOrder(spelt, placed) }
+      : { ...named, steps: spelt },
     placed,
     placeOf: (path) => {
       const [list, index, ...rest] = path

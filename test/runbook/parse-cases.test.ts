@@ -46,7 +46,9 @@ describe.each(files)('%s', (name) => {
       return { head: line.slice(0, cut), part: line.slice(cut + 2) }
     })
     expect(found.map(({ head }, at) => `${head}: ${found[at]!.said}`)).toEqual(
-      wanted.map(({ head, part }) => expect.stringMatching(new RegExp(`^${quote(head)}: .*${quote(part)}`, 's'))),
+      wanted.map(({ head, part }) =>
+        expect.stringMatching(new RegExp(`^${quote(head)}: .*${quote(part)}`, 's')),
+      ),
     )
     if (each.playbook === 'ok') expect(playbook).not.toBeNull()
     else expect(playbook === null ? undefined : playbook.toJSON()).toEqual(each.playbook)
