@@ -87,29 +87,40 @@ function withoutInner(text: string): string {
   return bare
 }
 
+/** What a step begins with, so that what stands before it can be the condition only. */
+const stepOpening =
+  /^\s*(?:then\s+)?(?:(?:say|tell|ask|inform|greet|thank|set|add|increment|increase|decrement|decrease|subtract|append|remove|store|extract|call|run|use|return|end|stop|quit|exit|break|continue|go|wait|repeat|apologi[sz]e|reply|respond|answer|explain|offer|skip)\b|\$[\p{L}_][\p{L}\p{N}_.]*\s*(?::\s*\w+\s*)?[-+]?=[^=]|[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*\s*\(|"[^"]*"\s*$|“[^”]*”\s*$)/iu
+
 /** Where the condition of `If c, do Y`, `If c then Y` or `If c: Y` ends and the step begins. */
 function splitInline(
   words: string,
   hasChildren: boolean,
   context: StepContext,
 ): { end: number; next: number } | null {
-  if (hasChildren) return null
-  const then = /\s*,?\s+then\s+/i.exec(words)
-  if (then !== null) return { end: then.index, next: then.index + then[0].length }
-  for (const sign of [':', ',']) {
-    const parts = splitTopLevel(words, sign)
-    let at = 0
-    for (const part of parts.slice(0, -1)) {
-      const end = at + part.length
-      const rest = words.slice(end + 1)
-      // A list of names has commas too; the first half must be a condition, or the other begin with a verb.
-      if (
-        rest.trim() !== '' &&
-        (isComputable(words.slice(0, end), context) || /^\s*(?:\$?\p{L})/u.test(rest))
-      )
-        return { end, next: end + 1 }
-      at = end + 1
-    }
+  const then = /\s*,?\s+then\s+(?!do\s+the\s+following|do\s+this)/i.exec(words)
+  if (then !== null && !hasChildren) return { end: then.index, next: then.index + then[0].length }
+  const borders = [':', ','].flatMap((sign) => bordersAt(words, sign))
+  // A list has commas too, so the first that a step follows is the one.
+  const opened = borders.find(({ next }) => stepOpening.test(words.slice(next)))
+  // With steps below it the line should be a condition and nothing else; one that is not is reported with them.
+  if (opened !== undefined || hasChildren) return opened ?? null
+  return (
+    borders.find(
+      ({ end, next }) =>
+        isComputable(words.slice(0, end), context) || /^\s*(?:\$?\p{L})/u.test(words.slice(next)),
+    ) ?? null
+  )
+}
+
+/** Where a sign stands outside of quotes, brackets and numbers, with something behind it. */
+function bordersAt(words: string, sign: string): { end: number; next: number }[] {
+  const borders: { end: number; next: number }[] = []
+  let end = -1
+  for (const part of splitTopLevel(words, sign).slice(0, -1)) {
+    end += part.length + 1
+    const rest = words.slice(end + 1)
+    const inNumber = /\d$/.test(part) && /^\d/.test(rest)
+    if (!inNumber && rest.trim() !== '') borders.push({ end, next: end + 1 })
   }
-  return null
+  return borders
 }

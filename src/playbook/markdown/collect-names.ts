@@ -94,6 +94,8 @@ class NameCollector {
   }
 
   #add(found: string | undefined, names: Set<string>): void {
-    if (found !== undefined && !this.#parameters.some((each) => each.name === found)) names.add(found)
+    if (found === undefined) return
+    for (const { name } of this.#parameters) if (name === found) return
+    names.add(found)
   }
 }

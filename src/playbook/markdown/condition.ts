@@ -10,13 +10,13 @@ import {
   reportAt,
   tryExpression,
 } from './step-context.ts'
-import { spellCondition, splitAt } from './spell-condition.ts'
+import { isFragment, spellCondition, splitAt } from './spell-condition.ts'
 import { VariableUses } from './variable-uses.ts'
 import { wordsOf } from './words.ts'
 
 /** Reads a condition that begins at an offset of the bullet. */
 export function readCondition(words: string, from: number, bullet: Bullet, context: StepContext): Condition {
-  const text = words.replace(/[\s:,]+$/, '')
+  const text = plainWords(words)
   const direct = tryExpression(text, context)
   if (direct.kind === 'value')
     return { kind: 'computed', value: acceptExpression(direct, bullet, from, context) }
@@ -43,6 +43,17 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
   const condition = judged(text, bullet, context)
   warnPlain(text, from, bullet, context)
   return condition
+}
+
+/** Without what only leads over to the steps, and with straight quotes; everything else keeps its place. */
+function plainWords(words: string): string {
+  const straight = /[“”„‘’]/.test(words)
+    ? words.replaceAll(/[“”„]/g, '"').replaceAll(/(?<!\p{L})[‘’]|[‘’](?!\p{L})/gu, "'")
+    : words
+  return straight.replace(
+    /[\s:;,.]*(?:\s+then)?(?:[\s:;,.]+(?:then\s+)?(?:do|perform|follow)\s+(?:the\s+following(?:\s+steps)?|this|these\s+steps))?[\s:;,.]*$/i,
+    '',
+  )
 }
 
 /** Words behind a variable that are more often one of its values than a matter of opinion. */
@@ -97,8 +108,18 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
   for (const operator of ['or', 'and'] as const) {
     const parts = splitAt(text, operator).map((part) => part.replace(/^[\s,;]+|[\s,;]+$/g, ''))
     if (parts.length < 2) continue
-    const spelled = parts.map((part, at) => spellKnown(part, parts[at + 1], at, context))
+    const spelled: (string | null)[] = []
+    for (const [at, part] of parts.entries())
+      spelled.push(spellKnown(part, parts[at + 1], spelled[at - 1], context))
     if (spelled.every((part) => part === null)) continue
+    const fragment = parts.find((part, at) => spelled[at] === null && at > 0 && isFragment(part))
+    if (fragment !== undefined) {
+      reportAt(bullet, from, from + text.length, context).error(
+        'invalid_expression',
+        `${quote(fragment)} says nothing by itself`,
+        'say each part in full, such as `$total is less than 5 or $total is more than 100`',
+      )
+    }
     const source = spelled
       .filter((part) => part !== null)
       .map((part) => `(${part})`)
@@ -130,14 +151,21 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
   return null
 }
 
-/** A part of a condition that can be worked out, spelled out. A variable by itself may belong to the words beside it. */
-function spellKnown(part: string, next: string | undefined, at: number, context: StepContext): string | null {
+/**
+ * A part of a condition that can be worked out, spelled out. A variable by itself may belong to the words beside it: it is a part of its own
+ * behind one that can be worked out, or in front of words.
+ */
+function spellKnown(
+  part: string,
+  next: string | undefined,
+  before: string | null | undefined,
+  context: StepContext,
+): string | null {
   if (mentioned(part, context.scope).length === 0 && !part.includes('(')) return null
-  if (
-    /^\$?[\p{L}_][\p{L}\p{N}_.]*$/u.test(part) &&
-    (at > 0 || next === undefined || /^(?:the\s+)?\$/i.test(next))
-  )
-    return null
+  if (/^\$?[\p{L}_][\p{L}\p{N}_.]*$/u.test(part)) {
+    const first = before === undefined && next !== undefined && !/^(?:the\s+)?\$/i.test(next)
+    if (!first && typeof before !== 'string') return null
+  }
   if (tryExpression(part, context).kind === 'value') return part
   return spellCondition(part, context)
 }

@@ -255,9 +255,10 @@ class Drafter {
 
   /** Triggers and notes are one thing a bullet; a paragraph is one as well. */
   #lines(blocks: readonly MarkdownBlock[], what: 'trigger' | 'note'): MarkdownText[] {
-    return blocks.flatMap((block) => {
-      if (block.kind === 'item') return [withChildren(block)]
-      if (block.kind !== 'paragraph') return []
+    const lines: MarkdownText[] = []
+    for (const block of blocks) {
+      if (block.kind === 'item') lines.push(withChildren(block))
+      if (block.kind !== 'paragraph') continue
       if (what === 'trigger') {
         this.#findings.warn(
           'irregular_form',
@@ -266,24 +267,23 @@ class Drafter {
           `write \`- ${block.text.text.split('\n', 1)[0]}\``,
         )
       }
-      return [block.text]
-    })
+      lines.push(block.text)
+    }
+    return lines
   }
 
   #steps(blocks: readonly MarkdownBlock[]): MarkdownItem[] {
-    return blocks.flatMap((block) => {
-      if (block.kind === 'item') return [block]
-      if (block.kind === 'paragraph') {
-        const message = `${quote(block.text.text)} stands between the steps and is not one`
-        this.#findings.warn(
-          'irregular_form',
-          { text: block.text },
-          message,
-          'begin it with `- ` to make it a step',
-        )
-      }
-      return []
-    })
+    for (const block of blocks) {
+      if (block.kind !== 'paragraph') continue
+      const message = `${quote(block.text.text)} stands between the steps and is not one`
+      this.#findings.warn(
+        'irregular_form',
+        { text: block.text },
+        message,
+        'begin it with `- ` to make it a step',
+      )
+    }
+    return blocks.filter((block) => block.kind === 'item')
   }
 }
 

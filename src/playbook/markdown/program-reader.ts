@@ -167,7 +167,8 @@ export class ProgramReader {
   ): ProgramAgent {
     const certain = new Set<string>()
     const localsOf = new Map(draft.playbooks.map((playbook) => [playbook, collectNames(playbook, certain)]))
-    const agentTools = stringsOf(draft.metadata['tools'])
+    const agentTools = [...new Set([...program.tools, ...stringsOf(draft.metadata['tools'])])]
+    const literalsOf = (name: string): ReadonlySet<string> => program.literals(draft.name, name)
     const read = (elsewhere: ReadonlySet<string>) => {
       const state = new Set(certain)
       const uses = new VariableUses()
@@ -187,11 +188,12 @@ export class ProgramReader {
           callables: this.#callables,
           findings: this.#findings,
           uses,
-          tools: [...new Set([...program.tools, ...agentTools, ...own])],
+          tools: own.length === 0 ? agentTools : [...new Set([...agentTools, ...own])],
           toolTable: this.#toolTable,
           maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
           maxCalls: isCount(each.metadata['max_calls']) ? each.metadata['max_calls'] : usualCalls,
-          literalsOf: (name) => program.literals(draft.name, name),
+          returns: each.signature.returns,
+          literalsOf,
           resolutions: this.#resolutions,
           unresolved: this.unresolved,
         })

@@ -20,10 +20,7 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
     )
   }
   // Steps first: a variable that a step brings into being is known to the description, the triggers and the notes.
-  const steps =
-    draft.steps === null
-      ? []
-      : readSteps(draft.steps, `${id}/`, { ...context, returns: draft.signature.returns })
+  const steps = draft.steps === null ? [] : readSteps(draft.steps, `${id}/`, context)
   return {
     id,
     name: draft.signature.name,

@@ -24,16 +24,26 @@ import { type StepContext, reportAt } from './step-context.ts'
 import { stepHash } from './step-hash.ts'
 import { VariableUses } from './variable-uses.ts'
 
+/** The branch that an `Otherwise` could still belong to. */
+interface OpenBranch {
+  readonly arms: Arm[]
+  readonly word: 'if' | 'when'
+  /** How many `If`s stand one after the other up to it. */
+  readonly ifs: number
+}
+
 /** Reads the bullets of one list. */
 export function readSteps(items: readonly MarkdownItem[], prefix: string, context: StepContext): Step[] {
   const steps: Step[] = []
-  /** The branch that an `Otherwise` could still belong to. */
-  let open: { arms: Arm[]; word: 'if' | 'when'; ifs: number } | null = null
+  let open: OpenBranch | null = null
   let ended = false
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
     const bullet = bulletOf(item, `${prefix}${index + 1}`)
-    if (bullet.text === '') return
-    if (bullet.id.length > longestId) return tooDeep(bullet, context)
+    if (bullet.text === '') continue
+    if (bullet.id.length > longestId) {
+      tooDeep(bullet, context)
+      continue
+    }
     if (ended) {
       reportAt(bullet, 0, bullet.text.length, context).warn(
         'unreachable_step',
@@ -54,24 +64,19 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
           'put it right behind the branch it belongs to',
         )
         armsOf(bullet, head, context)
-        return
+        continue
       }
       if (open !== null && continues) {
         if (head.word === 'else' && open.word === 'if' && open.ifs > 1)
           warnOtherwise(bullet, open.arms[0]!, context)
         open.arms.push(...armsOf(bullet, head, context))
         if (head.word === 'else' || head.otherwise !== null) open = null
-        return
+        continue
       }
-      const previous: { ifs: number; word: 'if' | 'when' } | null = open
-      const word = head.word === 'when' ? 'when' : 'if'
       const arms = armsOf(bullet, head, context)
       steps.push({ id: bullet.id, text: bullet.text, line: bullet.line, kind: 'if', arms })
-      open =
-        head.otherwise !== null
-          ? null
-          : { arms, word, ifs: word === 'if' && previous?.word === 'if' ? previous.ifs + 1 : 1 }
-      return
+      open = head.otherwise === null ? openBranch(head.word === 'when' ? 'when' : 'if', arms, open) : null
+      continue
     }
     open = null
     const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...readBullet(bullet, context) }
@@ -82,8 +87,13 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
       step.kind === 'end' ||
       step.kind === 'break' ||
       step.kind === 'continue'
-  })
-  return steps
+  }
+  // A list that grew has room for many more; a copy has not, and most lists are short.
+  return [...steps]
+}
+
+function openBranch(word: OpenBranch['word'], arms: Arm[], before: OpenBranch | null): OpenBranch {
+  return { arms, word, ifs: word === 'if' && before?.word === 'if' ? before.ifs + 1 : 1 }
 }
 
 /** The name of a step has 128 characters at most, and a branch on one line adds some to that of its bullet. */

@@ -39,6 +39,10 @@ const binary: Readonly<Record<string, Render>> = {
   'not divisible by': (left, right) => `${left} % ${right} != 0`,
   'not greater than': infix('<='),
   'not above': infix('<='),
+  'not over': infix('<='),
+  'not under': infix('>='),
+  'not at least': infix('<'),
+  'not at most': infix('>'),
   'not below': infix('>='),
   'not one of': infix('not in'),
   'one of': infix('in'),
@@ -101,16 +105,123 @@ const isForm = new RegExp(String.raw`^(.+?)\s+${copula}\s+(not\s+)?(.+)$`, 'iu')
 
 /** The condition in the expression language, or null where the words say none. */
 export function spellCondition(words: string, context: StepContext): string | null {
-  const text = withoutShortForms(words.trim())
-  const whole = spellPart(text, context)
-  if (whole !== null) return whole
+  return spellWhole(withoutShortForms(words.trim()), context)
+}
+
+/** What joins parts is looked at before the parts, or `is not "a" and $b` would compare with both. */
+function spellWhole(text: string, context: StepContext): string | null {
+  const listed = spellList(text, context) ?? spellShared(text, context)
+  if (listed !== null) return listed
   for (const word of ['or', 'and'] as const) {
     const parts = splitAt(text, word)
-    if (parts.length < 2) continue
-    const spelled = parts.map((part) => spellCondition(part, context))
-    if (spelled.every((part) => part !== null)) return spelled.map((part) => `(${part})`).join(` ${word} `)
+    if (parts.length > 1) return spellParts(parts, word, context)
   }
-  return null
+  return spellPart(text, context)
+}
+
+const literal = /^(?:"[^"]*"|'[^']*'|-?\$?\d[\d,.]*|true|false|null|none)$/i
+const listForm = new RegExp(
+  String.raw`^(.+?)\s+${copula}\s+(not\s+)?(?:(?:one|any)\s+of\s+|either\s+)?(.+)$`,
+  'iu',
+)
+const itemBorder = /\s*,(?!\d{3}(?!\d))\s*(?:or\s+)?|\s+or\s+/i
+
+/** `$status is "a", "b" or "c"`: one of them; with `not`, none of them. */
+function spellList(text: string, context: StepContext): string | null {
+  const found = listForm.exec(text)
+  if (found === null) return null
+  const items = found[3]!.split(itemBorder).map((item) => item.trim())
+  const left = operand(found[1]!, context)
+  if (items.length < 2 || left === null || joins(found[1]!)) return null
+  const spelled = items.map((item) =>
+    literal.test(item) ? operand(item, context) : literalOf(left, item, context),
+  )
+  if (spelled.some((item) => item === null)) return null
+  return `${left} ${found[2] === undefined ? 'in' : 'not in'} [${spelled.join(', ')}]`
+}
+
+const value = String.raw`(?:the\s+)?\$?[\p{L}_][\p{L}\p{N}_.]*`
+const sharedForm = new RegExp(
+  String.raw`^(both\s+|either\s+)?(${value})\s+(and|or)\s+(${value})\s+(${copula}\s.+|(?:${longestFirst(verbs)})\s.+|exceed\s.+)$`,
+  'iu',
+)
+
+/** `both $a and $b are over 100` says it of each. */
+function spellShared(text: string, context: StepContext): string | null {
+  const found = sharedForm.exec(text)
+  if (found === null) return null
+  const [, both, one, word, other, said] = found as unknown as [
+    string,
+    string | undefined,
+    string,
+    string,
+    string,
+    string,
+  ]
+  if (both === undefined && !/^are\b/i.test(said)) return null
+  const spelled = [one, other].map((subject) =>
+    spellWhole(`${subject} ${said.replace(/^exceed\b/i, 'exceeds')}`, context),
+  )
+  return spelled.every((part) => part !== null)
+    ? spelled.map((part) => `(${part})`).join(` ${word.toLowerCase()} `)
+    : null
+}
+
+/** Each part by itself; one that leaves its subject out has that of the part before it. */
+function spellParts(parts: readonly string[], word: 'and' | 'or', context: StepContext): string | null {
+  const spelled: string[] = []
+  let before = ''
+  for (const given of parts) {
+    const part = given.trim()
+    const full = isFragment(part) ? completed(part, before) : part
+    const own = full === null || isNoTruth(full, context) ? null : spellWhole(full, context)
+    if (own === null) return null
+    spelled.push(`(${own})`)
+    before = full!
+  }
+  return spelled.join(` ${word} `)
+}
+
+const phrases = `${longestFirst(binary)}|${longestFirst(unary)}`
+const fragmentForm = new RegExp(
+  String.raw`^(?:(?:${copula}|${longestFirst(verbs)})\s|(?:not\s+)?(?:${phrases})(?:\s|$)|(?:not\s+)?between\s)`,
+  'iu',
+)
+
+/** Whether a part of a condition says nothing without the part before it: `more than 100`, `"frozen"`. */
+export function isFragment(part: string): boolean {
+  const text = part.trim()
+  return literal.test(text) || fragmentForm.test(text)
+}
+
+/** A fragment with the subject, and where it is a mere value the comparison, of the part before it. */
+function completed(fragment: string, before: string): string | null {
+  const found =
+    binaryForm.exec(before) ??
+    verbForm.exec(before) ??
+    unaryForm.exec(before) ??
+    isForm.exec(before) ??
+    between.exec(before)
+  if (found === null) return null
+  const subject = found[1]!
+  if (literal.test(fragment)) {
+    const right = found.at(-1)!
+    return literal.test(right) ? `${before.slice(0, before.length - right.length)}${fragment}` : null
+  }
+  const says = new RegExp(String.raw`^(?:${copula}|${longestFirst(verbs)})\s`, 'iu')
+  return says.test(fragment) ? `${subject} ${fragment}` : `${subject} is ${fragment}`
+}
+
+/** A variable by itself that is declared to be no yes or no: what is meant of it, nobody can say. */
+function isNoTruth(part: string, { scope }: StepContext): boolean {
+  const name = /^(?:the\s+)?\$?([\p{L}_][\p{L}\p{N}_]*)$/iu.exec(part)?.[1]
+  const type = name === undefined ? undefined : scope.parameters.get(name)?.type
+  return type !== undefined && type !== 'any' && type !== 'bool'
+}
+
+/** Whether a text joins several things outside of quotes and brackets. */
+function joins(text: string): boolean {
+  return splitAt(text, 'and').length > 1 || splitAt(text, 'or').length > 1
 }
 
 /** `isn't`, `doesn't`: the same in full. */
