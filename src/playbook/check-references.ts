@@ -162,7 +162,10 @@ type Misread = SourceRange & { readonly id: string; readonly instead: string }
 /** The step that was meant where its id, written like a member, is read as something else: `steps.drain-node` as a subtraction. */
 function misreadStep(source: string, { start, end }: SourceRange, { steps }: Names): Misread | null {
   if (steps === null) return null
-  for (const found of source.matchAll(/\bsteps\.([A-Za-z0-9_./-]{1,200})/g)) {
+  const reads = /\bsteps\.([A-Za-z0-9_./-]{1,200})/g
+  // What is wrong begins inside what was meant, so there is no need to look at all before it.
+  reads.lastIndex = Math.max(0, start - 206)
+  for (let found = reads.exec(source); found !== null; found = reads.exec(source)) {
     const [whole, rest = ''] = found
     if (found.index > end) return null
     if (found.index + whole.length < start) continue
