@@ -18,11 +18,13 @@ import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { PassingServer } from './mcp/passage.ts'
+import type { PracticeService } from './practice/practice-service.ts'
 import type { QuestionBatch } from './run/program/question.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import { messageOf } from './shared/message-of.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
+import { dataFolder } from './source/data-folder.ts'
 import { loadModule } from './source/load-module.ts'
 import { isTool } from './tool/is-tool.ts'
 import type { Tool } from './tool/tool.ts'
@@ -146,10 +148,12 @@ export async function connectConfigured(
     (text) => onNotice(vault.maskText(text)),
     vault,
   )
+  const practice = config.practice ? await practiceTools() : noTools
   return {
     ...connected,
+    close: async () => void (await Promise.all([connected.close(), practice.close()])),
     tools: connected.tools.map((tool) => maskTool(tool, vault)),
-    own: (inputs) => [...declared(inputs), ...modules].map(({ tool }) => tool),
+    own: (inputs) => [...declared(inputs), ...modules, ...practice.tools].map(({ tool }) => tool),
     passing: connected.passing?.map((server) => maskServer(server, vault)) ?? [],
     takeAnswer(key) {
       const answer = connected.takeAnswer(key)
@@ -236,11 +240,13 @@ export async function openTools(
   const modules = await moduleTools(config.modules, vault)
   const say = (text: string) => options.onNotice?.(vault.maskText(text))
   const mcp = await mcpTools(config.mcpServers, vault, say, options.dry ?? null)
-  const tools = [...declared, ...modules, ...mcp.tools]
+  const practice = config.practice ? await practiceTools() : noTools
+  const tools = [...declared, ...modules, ...practice.tools, ...mcp.tools]
+  const close = async () => void (await Promise.all([mcp.close(), practice.close()]))
   const names = new Set<string>()
   for (const { tool, origin } of tools) {
     if (names.has(tool.name)) {
-      await mcp.close()
+      await close()
       throw new LockstepError(
         'duplicate_tool',
         `There is a tool '${tool.name}' already, besides the one of ${origin}.`,
@@ -248,7 +254,71 @@ export async function openTools(
     }
     names.add(tool.name)
   }
-  return { tools, ...masks, close: mcp.close }
+  return { tools, ...masks, close }
+}
+
+type PracticeTools = { readonly tools: readonly BoundTool[]; close(): Promise<void> }
+
+const noTools: PracticeTools = { tools: [], close: async () => undefined }
+
+/**
+ * The practice tools. The service they act on is the one in `LOCKSTEP_PRACTICE_URL`, else one in this process, which is started when a tool is
+ * called first. Throws `invalid_value` if the variable is no address.
+ */
+async function practiceTools(): Promise<PracticeTools> {
+  const { createPracticeTools } = await import('./practice/practice-tools.ts')
+  const given = process.env['LOCKSTEP_PRACTICE_URL'] ?? ''
+  if (given !== '' && !/^https?:$/.test(URL.parse(given)?.protocol ?? '')) {
+    throw new LockstepError('invalid_value', `LOCKSTEP_PRACTICE_URL is no address: ${given}.`, {
+      hint: 'lockstep practice serves the practice service and says where',
+    })
+  }
+  let started: Promise<PracticeService> | null = null
+  const address = async () => {
+    if (given !== '') return given.replace(/\/+$/, '')
+    started ??= startPractice(0)
+    const service = await started
+    // It works for the run, and does not keep the process from ending with it.
+    service.unref()
+    return service.url
+  }
+  const origin = given === '' ? 'practice' : `practice ${given}`
+  return {
+    tools: createPracticeTools(address).map((tool) => ({ tool, origin, riskDeclared: true })),
+    close: async () => await (await started?.catch(() => null))?.close(),
+  }
+}
+
+/** Starts the practice service of the user's data folder. Throws `practice_unavailable`, `cannot_listen` or `invalid_value`. */
+export async function startPractice(port: number): Promise<PracticeService> {
+  const { PracticeService } = await import('./practice/practice-service.ts')
+  return await PracticeService.start({
+    file: practiceFile(),
+    port,
+    faults: process.env['PRACTICE_FAULTS'] ?? '',
+  })
+}
+
+/** Everything the practice service remembers. Throws `practice_unavailable`. */
+export async function readPractice(): Promise<JsonObject> {
+  const { readPracticeState } = await import('./practice/practice-service.ts')
+  const { PracticeStore } = await import('./practice/practice-store.ts')
+  const store = new PracticeStore(practiceFile())
+  try {
+    return readPracticeState(store)
+  } finally {
+    store.close()
+  }
+}
+
+/** Puts the practice service back to its beginning, also where its file is broken. Throws `practice_unavailable`. */
+export async function resetPractice(): Promise<void> {
+  const { PracticeStore } = await import('./practice/practice-store.ts')
+  PracticeStore.reset(practiceFile())
+}
+
+function practiceFile(): string {
+  return join(dataFolder(), 'practice', 'practice.db')
 }
 
 /** A vault that knows the secret store of the user's data folder. The store is read when a secret of it is asked for. */
@@ -263,7 +333,10 @@ async function createVault(): Promise<SecretVault> {
 /** Lets the mask know, before anything is shown, what can be looked up without running a program. */
 async function learnSecrets(config: Config, vault: SecretVault): Promise<void> {
   const values = [
-    ...config.http.flatMap(({ headers }) => Object.values(headers)),
+    ...config.http.flatMap(({ headers, reconcile }) => [
+      ...Object.values(headers),
+      ...Object.values(reconcile?.headers ?? {}),
+    ]),
     ...config.exec.flatMap(({ env }) => Object.values(env)),
     ...Object.values(config.mcpServers).flatMap(secretsOf),
   ]

@@ -4,6 +4,7 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { ToolFailure } from '../tool/tool-failure.ts'
 import type { Risk, ToolDefinition } from '../tool/tool.ts'
 import type { SecretReference, SecretVault } from './secret-vault.ts'
+import { compileJsonTemplate, compileToolTemplate, fillText } from './tool-template.ts'
 
 /** What every tool that is declared without code says of itself. */
 export interface DeclaredTool {
@@ -14,6 +15,12 @@ export interface DeclaredTool {
   readonly risk: Risk | null
   readonly timeoutSeconds: number
   readonly maxResultBytes: number
+  /** What a call acts on, with placeholders; null where it is not said. */
+  readonly target: string | null
+  /** Whether a call that is sent again under its key has no further effect. */
+  readonly idempotent: boolean
+  /** The call that undoes a succeeded one, with placeholders over `args`, `inputs` and `result`. */
+  readonly compensate: { readonly tool: string; readonly input: JsonObject } | null
 }
 
 /** The value of a header or a variable: a text with placeholders, or a secret with what stands before it. */
@@ -31,15 +38,32 @@ export interface Surroundings {
 /** The part of a tool's definition that does not depend on what it reaches. */
 export function commonDefinition(
   declared: DeclaredTool,
-): Pick<ToolDefinition, 'name' | 'description' | 'input' | 'risk' | 'timeoutSeconds' | 'maxResultBytes'> {
-  const { name, description, input, risk, timeoutSeconds, maxResultBytes } = declared
+  inputs: JsonObject,
+): Omit<ToolDefinition, 'execute' | 'reconcile' | 'dryRun'> {
+  const { name, description, input, risk, timeoutSeconds, maxResultBytes, idempotent } = declared
+  const target =
+    declared.target === null ? null : compileToolTemplate(declared.target, `The target of '${name}'`)
+  const undo =
+    declared.compensate === null
+      ? null
+      : compileJsonTemplate(declared.compensate.input, `What undoes '${name}'`, ['result'])
   return {
     name,
     description,
     timeoutSeconds,
     maxResultBytes,
+    idempotent,
     ...(input === null ? {} : { input }),
     ...(risk === null ? {} : { risk }),
+    ...(target === null ? {} : { target: (args) => fillText(target, { args, inputs, key: '' }) }),
+    ...(undo === null
+      ? {}
+      : {
+          compensate: (args, result) => ({
+            tool: declared.compensate!.tool,
+            args: undo({ args, inputs, key: '', more: [result] }) as JsonObject,
+          }),
+        }),
   }
 }
 

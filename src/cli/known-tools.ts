@@ -51,5 +51,5 @@ export async function knownTools(
 
 /** Whether all tools stand in the configuration itself. */
 function isPlain(config: Config): boolean {
-  return config.modules.length === 0 && Object.keys(config.mcpServers).length === 0
+  return config.modules.length === 0 && !config.practice && Object.keys(config.mcpServers).length === 0
 }

@@ -112,6 +112,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./secret-command.ts')).secretCommand,
   },
   {
+    name: 'practice',
+    summary: 'A service to practise on: serve it, show it, reset it',
+    load: async () => (await import('./practice-command.ts')).practiceCommand,
+  },
+  {
     name: 'policy',
     summary: 'Check policies, test them with cases, explain what they say to a call',
     load: async () => (await import('./policy-command.ts')).policyCommand,

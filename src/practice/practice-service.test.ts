@@ -206,7 +206,8 @@ describe('PracticeService', () => {
         hint: expect.stringContaining('reset'),
       }) as Error,
     )
-    const store = PracticeStore.remake(file)
+    PracticeStore.reset(file)
+    const store = new PracticeStore(file)
     expect(store.list('node')).toHaveLength(9)
     store.close()
   })

@@ -40,6 +40,9 @@ const tables = `
   CREATE TABLE IF NOT EXISTS fault (seq INTEGER PRIMARY KEY AUTOINCREMENT, tool TEXT NOT NULL, kind TEXT NOT NULL, ms INTEGER NOT NULL);
 `
 
+/** How SQLite says that a file is broken, or none of its own. */
+const [brokenFile, noDatabase] = [11, 26]
+
 /** The memory of the practice service. Throws `practice_unavailable` if its file cannot be used. */
 export class PracticeStore {
   readonly #file: string
@@ -63,10 +66,22 @@ export class PracticeStore {
     }
   }
 
-  /** Makes the file anew, whatever was in it. Only for a file that cannot be opened: whoever serves it keeps the old one. */
-  static remake(file: string): PracticeStore {
-    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(file + end, { force: true })
-    return new PracticeStore(file)
+  /** Puts everything back to its beginning; a file that is no database, or a broken one, is made anew. */
+  static reset(file: string): void {
+    let store: PracticeStore
+    try {
+      store = new PracticeStore(file)
+    } catch (error) {
+      const { errcode } = ((error as Error).cause ?? {}) as { errcode?: unknown }
+      if (errcode !== brokenFile && errcode !== noDatabase) throw error
+      for (const end of ['', '-journal']) rmSync(file + end, { force: true })
+      store = new PracticeStore(file)
+    }
+    try {
+      store.reset()
+    } finally {
+      store.close()
+    }
   }
 
   /** Does several things as one: all of them or, if it throws, none (S1, S2). */

@@ -2,37 +2,20 @@
 import { resolve } from 'node:path'
 import type { DocumentPath } from '../document/diagnostic.ts'
 import { type Problem, type Report, reportInto } from '../document/problem.ts'
-import { compileTemplate } from '../expression/compile-template.ts'
 import { checkKeys } from '../playbook/check-keys.ts'
 import { checkShape } from '../playbook/check-shape.ts'
 import type { Spelling } from '../playbook/wording.ts'
-import { compileJsonSchema, type JsonSchema } from '../shared/json-schema.ts'
-import { type Json, isJsonObject } from '../shared/json.ts'
-import { nearestName } from '../shared/nearest-name.ts'
-import type { Config, ConfigValue, McpServerConfig, ToolConfig } from './config.ts'
+import { compileJsonSchema } from '../shared/json-schema.ts'
+import type { Json } from '../shared/json.ts'
+import type { Config, FindingConfig, McpServerConfig, ToolConfig } from './config.ts'
+import { ConfigFields } from './config-fields.ts'
 import { type CheckedConfigFile, configSchema } from './config-schema.ts'
-import { readConfigValue } from './config-value.ts'
+import { callNames, ConfigTemplates, type TemplateScope } from './config-template.ts'
 import { ConfigWording } from './config-wording.ts'
 
 type HttpFile = CheckedConfigFile['tools']['http'][number]
 type ExecFile = CheckedConfigFile['tools']['exec'][number]
 type McpFile = CheckedConfigFile['mcpServers'][string]
-
-/** The headers that carry secrets, and never as plain text of a configuration. */
-const secretHeaders: ReadonlySet<string> = new Set([
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'x-api-key',
-])
-/** The headers that belong to the connection. */
-const ownHeaders: ReadonlySet<string> = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-])
 
 /** Judges a configuration; it is null when there are errors. Paths in it are found from the folder. */
 export function checkConfig(
@@ -59,8 +42,12 @@ class ConfigReader {
   readonly #report: Report
   readonly #wording: ConfigWording
   readonly #folder: string
+  readonly #templates: ConfigTemplates
+  readonly #fields: ConfigFields
 
   constructor(report: Report, wording: ConfigWording, folder: string) {
+    this.#templates = new ConfigTemplates(report, wording)
+    this.#fields = new ConfigFields(report, wording, folder, this.#templates)
     this.#report = report
     this.#wording = wording
     this.#folder = folder
@@ -91,15 +78,17 @@ class ConfigReader {
       ),
       policies: file.policies.map((policy) => resolve(this.#folder, policy)),
       people: file.people,
+      practice: file.practice,
       callReadsInDryRun: file.dry_run.call_reads,
     }
   }
 
   #http(tool: HttpFile, path: DocumentPath): Config['http'][number] {
-    this.#url(tool, [...path, 'url'])
-    this.#json(tool.query, [...path, 'query'], tool.input)
+    const scope = { names: callNames, input: tool.input }
+    this.#fields.url(tool.url, [...path, 'url'], scope)
+    this.#templates.json(tool.query, [...path, 'query'], scope)
     if (tool.body !== undefined) {
-      this.#json(tool.body, [...path, 'body'], tool.input)
+      this.#templates.json(tool.body, [...path, 'body'], scope)
       if (tool.method === 'GET' || tool.method === 'HEAD') {
         const message = `a ${tool.method} request has no \`body\``
         this.#report('conflicting_keys', [...path, 'body'], message, { at: 'key' })
@@ -109,35 +98,109 @@ class ConfigReader {
       ...this.#common(tool, path),
       method: tool.method,
       url: tool.url,
-      headers: this.#headers(tool.headers, [...path, 'headers'], tool.input),
+      headers: this.#fields.headers(tool.headers, [...path, 'headers'], scope),
       query: tool.query,
       body: tool.body,
       statusesWithoutEffect: tool.statuses_without_effect,
+      idempotencyHeader: this.#keyHeader(tool, path),
+      reconcile: this.#httpReconcile(tool, [...path, 'reconcile'], scope),
     }
   }
 
+  /** The header that carries the key: the one that is named, or the usual one of a tool that is idempotent. */
+  #keyHeader(tool: HttpFile, path: DocumentPath): string | null {
+    const { idempotency_header: named, idempotent, headers } = tool
+    const name = named ?? (idempotent ? 'Idempotency-Key' : null)
+    if (name === null) return null
+    const at = named === undefined ? [...path, 'idempotent'] : [...path, 'idempotency_header']
+    if (named !== undefined) this.#fields.headerName(named, at, 'value')
+    if (Object.keys(headers).some((header) => header.toLowerCase() === name.toLowerCase())) {
+      this.#report('conflicting_keys', at, `\`headers\` sets \`${name}\`, which carries the key of each call`)
+    }
+    return name
+  }
+
+  #httpReconcile(
+    tool: HttpFile,
+    path: DocumentPath,
+    scope: TemplateScope,
+  ): Config['http'][number]['reconcile'] {
+    const { reconcile } = tool
+    if (reconcile === undefined) return null
+    const { url, headers } = reconcile
+    this.#fields.url(url, [...path, 'url'], scope)
+    // The headers of a tool are meant for its own host, and may hold secrets.
+    if (headers === undefined && URL.parse(url)?.origin !== URL.parse(tool.url)?.origin) {
+      const message = `${this.#wording.place([...path, 'url'])} is another host than that of the tool`
+      this.#report('value_not_allowed', [...path, 'url'], message, {
+        suggestion: 'say which `headers` it is sent; `{}` for none',
+      })
+    }
+    const given = headers === undefined ? null : this.#fields.headers(headers, [...path, 'headers'], scope)
+    return { url, headers: given, ...this.#finding(reconcile, path, scope, ['status', 'body']) }
+  }
+
   #exec(tool: ExecFile, path: DocumentPath): Config['exec'][number] {
-    tool.command.forEach((part, index) => this.#template(part, [...path, 'command', index], tool.input))
-    if (tool.stdin !== undefined) this.#json(tool.stdin, [...path, 'stdin'], tool.input)
-    this.#plain(tool.cwd, [...path, 'cwd'])
-    tool.pass_env.forEach((name, index) => this.#variable(name, [...path, 'pass_env', index], 'value'))
+    const scope = { names: callNames, input: tool.input }
+    this.#command(tool.command, [...path, 'command'], scope)
+    if (tool.stdin !== undefined) this.#templates.json(tool.stdin, [...path, 'stdin'], scope)
+    this.#fields.plain(tool.cwd, [...path, 'cwd'])
+    tool.pass_env.forEach((name, index) => this.#fields.variable(name, [...path, 'pass_env', index], 'value'))
     return {
       ...this.#common(tool, path),
       command: tool.command,
       cwd: resolve(this.#folder, tool.cwd ?? '.'),
-      env: this.#variables(tool.env, [...path, 'env'], tool.input),
+      env: this.#fields.variables(tool.env, [...path, 'env'], scope),
       passEnv: tool.pass_env,
       allowDash: tool.allow_dash,
       stdin: tool.stdin,
       output: tool.output,
       exitCodesWithoutEffect: tool.exit_codes_without_effect,
+      reconcile: this.#execReconcile(tool, [...path, 'reconcile'], scope),
+    }
+  }
+
+  #execReconcile(
+    { reconcile }: ExecFile,
+    path: DocumentPath,
+    scope: TemplateScope,
+  ): Config['exec'][number]['reconcile'] {
+    if (reconcile === undefined) return null
+    const { command, applied, not_applied } = reconcile
+    this.#command(command, [...path, 'command'], scope)
+    if (applied === undefined && not_applied !== undefined) {
+      const message = '`not_applied` needs `applied`: without both, exit codes say it'
+      this.#report('missing_key', [...path, 'not_applied'], message)
+    }
+    return { command, ...this.#finding(reconcile, path, scope, ['output']) }
+  }
+
+  #command(command: readonly string[], path: DocumentPath, scope: TemplateScope): void {
+    command.forEach((part, index) => this.#templates.template(part, [...path, index], scope))
+  }
+
+  /** What an answer says about a call. */
+  #finding(
+    given: { applied?: string | undefined; not_applied?: string | undefined; result?: Json | undefined },
+    path: DocumentPath,
+    { names, input }: TemplateScope,
+    answer: readonly string[],
+  ): FindingConfig {
+    const scope = { names: [...names, ...answer], input }
+    this.#templates.condition(given.applied, [...path, 'applied'], scope)
+    this.#templates.condition(given.not_applied, [...path, 'not_applied'], scope)
+    if (given.result !== undefined) this.#templates.json(given.result, [...path, 'result'], scope)
+    return {
+      applied: given.applied ?? null,
+      notApplied: given.not_applied ?? null,
+      result: given.result,
     }
   }
 
   #mcp(server: McpFile, path: DocumentPath): McpServerConfig {
     const { command, url, type } = server
-    const env = this.#variables(server.env, [...path, 'env'], 'none')
-    const headers = this.#headers(server.headers, [...path, 'headers'], 'none')
+    const env = this.#fields.variables(server.env, [...path, 'env'], null)
+    const headers = this.#fields.headers(server.headers, [...path, 'headers'], null)
     if ((command === undefined) === (url === undefined)) {
       const code = command === undefined ? 'missing_key' : 'conflicting_keys'
       this.#report(code, path, `${this.#wording.owner(path)} needs either \`command\` or \`url\``)
@@ -190,124 +253,34 @@ class ConfigReader {
       risk: tool.risk ?? null,
       timeoutSeconds: tool.timeout_seconds,
       maxResultBytes: tool.max_result_bytes,
+      ...this.#effect(tool, path),
     }
   }
 
-  /** A folder is the operator's choice: it holds no placeholder. */
-  #plain(text: string | undefined, path: DocumentPath): void {
-    if (text !== undefined && /[{}]/.test(text))
-      this.#report('value_not_allowed', path, `${this.#wording.place(path)} can hold no placeholder`)
-  }
-
-  /** The host stands in the text itself; what an argument may fill in comes after it. */
-  #url(tool: HttpFile, path: DocumentPath): void {
-    this.#template(tool.url, path, tool.input)
-    const origin = /^https?:\/\/[^/?#\\@{}\s]+(?=[/?]|$)/.exec(tool.url)
-    if (origin === null || !URL.canParse(origin[0])) {
-      this.#report(
-        'value_not_allowed',
-        path,
-        `${this.#wording.place(path)} must begin with http:// or https:// and a host, without placeholders, user or password`,
-        { suggestion: 'placeholders may stand in the path and the query' },
-      )
-    } else if (tool.url.replaceAll(/\{[^{}]*\}/g, '').includes('#')) {
-      this.#report(
-        'value_not_allowed',
-        path,
-        `${this.#wording.place(path)} has a fragment (#), which is never sent`,
-      )
-    }
-  }
-
-  #headers(
-    given: HttpFile['headers'],
+  /** What is known of the effects of a tool. */
+  #effect(
+    tool: HttpFile | ExecFile,
     path: DocumentPath,
-    input: JsonSchema | undefined | 'none',
-  ): Record<string, ConfigValue> {
-    for (const [name, value] of Object.entries(given)) {
-      const at = [...path, name]
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-        this.#report('invalid_name', at, `\`${name}\` is no name of a header`, { at: 'key' })
-      if (ownHeaders.has(name.toLowerCase()))
-        this.#report('value_not_allowed', at, `the header \`${name}\` cannot be set`, { at: 'key' })
-      const literal = typeof value === 'string' && !/\{|(?:^|\s)(?:env|file|store):/.test(value)
-      if (secretHeaders.has(name.toLowerCase()) && literal) {
-        this.#report('value_not_allowed', at, `\`${name}\` holds a secret in plain text`, {
-          suggestion:
-            'refer to it: `Bearer env:NAME`, `file:PATH`, `store:NAME` or `[exec:PROGRAM, ARGUMENT]`',
-        })
+  ): Pick<ToolConfig, 'target' | 'idempotent' | 'compensate'> {
+    const { target, idempotent, compensate, input, risk } = tool
+    if (risk === 'read') {
+      for (const key of ['idempotent', 'reconcile', 'compensate'] as const) {
+        if (tool[key] === undefined || tool[key] === false) continue
+        const message = `\`${key}\` has no meaning for a tool that only reads`
+        this.#report('conflicting_keys', [...path, key], message, { at: 'key' })
       }
     }
-    return this.#values(given, path, input)
-  }
-
-  #variables(
-    given: ExecFile['env'],
-    path: DocumentPath,
-    input: JsonSchema | undefined | 'none',
-  ): Record<string, ConfigValue> {
-    for (const name of Object.keys(given)) this.#variable(name, [...path, name], 'key')
-    return this.#values(given, path, input)
-  }
-
-  #variable(name: string, path: DocumentPath, at: 'key' | 'value'): void {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-      this.#report('invalid_name', path, `\`${name}\` is no name of a variable`, { at })
-  }
-
-  #values(
-    given: HttpFile['headers'],
-    path: DocumentPath,
-    input: JsonSchema | undefined | 'none',
-  ): Record<string, ConfigValue> {
-    const values: Record<string, ConfigValue> = {}
-    for (const [name, text] of Object.entries(given)) {
-      const { value, problem } = readConfigValue(text, this.#folder)
-      if (value === null) {
-        this.#report(
-          'value_not_allowed',
-          [...path, name],
-          `${this.#wording.place([...path, name])} ${problem}`,
-        )
-        continue
-      }
-      // What is given to a server when it is connected cannot depend on a call.
-      if (value.kind === 'text' && input !== 'none') this.#template(value.text, [...path, name], input)
-      values[name] = value
+    if (target !== undefined) {
+      this.#templates.template(target, [...path, 'target'], { names: ['args', 'inputs'], input })
     }
-    return values
-  }
-
-  /** Every text in a JSON value is a template. */
-  #json(value: Json, path: DocumentPath, input: JsonSchema | undefined): void {
-    if (typeof value === 'string') {
-      // Only headers and variables hold references; here one would be sent as it stands.
-      if (/^(?:env|file|exec):|^store:[\w.-]+$/.test(value)) {
-        this.#report('value_not_allowed', path, `${this.#wording.place(path)} cannot refer to a secret`, {
-          suggestion: 'put the secret into a header or a variable',
-        })
-      }
-      this.#template(value, path, input)
-    } else if (Array.isArray(value)) value.forEach((item, index) => this.#json(item, [...path, index], input))
-    else if (isJsonObject(value))
-      for (const [key, item] of Object.entries(value)) this.#json(item, [...path, key], input)
-  }
-
-  #template(text: string, path: DocumentPath, input: JsonSchema | undefined): void {
-    const { template, errors } = compileTemplate(text, { names: ['args', 'inputs'] })
-    const place = this.#wording.place(path)
-    for (const { message, start, end } of errors)
-      this.#report('invalid_expression', path, `${place}: ${message}`, { range: { start, end } })
-    const properties = typeof input === 'object' ? input['properties'] : undefined
-    if (template === null || !isJsonObject(properties)) return
-    for (const { name, path: members, start, end } of template.references) {
-      const [member] = members
-      if (name !== 'args' || member === undefined || Object.hasOwn(properties, member)) continue
-      const nearest = nearestName(member, Object.keys(properties))
-      this.#report('invalid_expression', path, `${place}: the \`input\` has no \`${member}\``, {
-        range: { start, end },
-        suggestion: nearest === null ? null : `did you mean \`${nearest}\`?`,
-      })
+    if (compensate !== undefined) {
+      const scope = { names: ['args', 'inputs', 'result'], input }
+      this.#templates.json(compensate.input, [...path, 'compensate', 'input'], scope)
+    }
+    return {
+      target: target ?? null,
+      idempotent,
+      compensate: (compensate as ToolConfig['compensate']) ?? null,
     }
   }
 }

@@ -38,6 +38,8 @@ const values = z.record(z.string(), value, mapping)
 
 const risks = ['read', 'write', 'irreversible'] as const
 
+const flag = z.boolean({ error: 'must be true or false' })
+const condition = z.string({ error: 'must be a condition, as text' }).min(1, { error: 'must not be empty' })
 const common = {
   name: name.describe('The name playbooks call the tool by.'),
   description: filled.describe('What the tool does; the model reads it.'),
@@ -48,6 +50,28 @@ const common = {
     .describe('What the tool can do at worst; irreversible if it is not said.'),
   timeout_seconds: seconds.default(30).describe('How long a call may take.'),
   max_result_bytes: bytes.default(65_536).describe('How much of a result is kept.'),
+  target: filled
+    .optional()
+    .describe('What a call acts on, such as "node/{args.node}": for limits and for locks.'),
+  idempotent: flag
+    .default(false)
+    .describe('Whether a call that is sent again under the same key has no further effect.'),
+  compensate: z
+    .strictObject(
+      {
+        tool: name.describe('The tool that undoes a call.'),
+        input: z.record(z.string(), json, mapping).default({}).describe('Its arguments.'),
+      },
+      mapping,
+    )
+    .optional()
+    .describe('The call that undoes a succeeded one.'),
+}
+
+const findings = {
+  applied: condition,
+  not_applied: condition.optional().describe('Holds where the call was not applied and will not be.'),
+  result: json.optional().describe('What counts as the result of the call then.'),
 }
 
 const httpToolSchema = z.strictObject(
@@ -68,6 +92,20 @@ const httpToolSchema = z.strictObject(
       .array(whole(400, 599), { error: 'must be a list of whole numbers from 400 to 599' })
       .default([400, 401, 403, 404, 405, 415, 422, 429])
       .describe('The answers that state that nothing was changed.'),
+    idempotency_header: filled
+      .optional()
+      .describe('The header that carries the key of a call; Idempotency-Key for an idempotent tool.'),
+    reconcile: z
+      .strictObject(
+        {
+          url: filled.describe('The address that is asked, with GET.'),
+          headers: values.optional().describe('Those of the tool if it is not said.'),
+          ...findings,
+        },
+        mapping,
+      )
+      .optional()
+      .describe('How it is found out what became of a call whose outcome is unknown.'),
   },
   mapping,
 )
@@ -81,8 +119,7 @@ const execToolSchema = z.strictObject(
     cwd: filled.optional().describe('Where it runs; the folder of the configuration if it is not said.'),
     env: values.default({}).describe('Variables it is given.'),
     pass_env: texts.default(['PATH']).describe('Variables of this process it may see.'),
-    allow_dash: z
-      .boolean({ error: 'must be true or false' })
+    allow_dash: flag
       .default(false)
       .describe('Lets arguments of a call begin with "-", where the program may read them as options.'),
     stdin: json.optional().describe('What it reads; "{args}" gives it the arguments as JSON.'),
@@ -91,6 +128,21 @@ const execToolSchema = z.strictObject(
       .array(whole(1, 255), { error: 'must be a list of whole numbers from 1 to 255' })
       .default([])
       .describe('The exit codes that state that nothing was changed.'),
+    reconcile: z
+      .strictObject(
+        {
+          command: texts
+            .min(1, { error: 'must not be empty' })
+            .describe('The program that is asked: exit code 0 says applied, 1 not applied.'),
+          ...findings,
+          applied: condition
+            .optional()
+            .describe('Over `output`, what it printed as JSON, instead of exit codes.'),
+        },
+        mapping,
+      )
+      .optional()
+      .describe('How it is found out what became of a call whose outcome is unknown.'),
   },
   mapping,
 )
@@ -171,11 +223,15 @@ export const configSchema = z.strictObject(
       )
       .default({})
       .describe('The roles of people, by their names as users of the operating system.'),
+    practice: flag
+      .default(false)
+      .describe(
+        'Whether the practice tools are there, which act on a service on this machine that is not real.',
+      ),
     dry_run: z
       .strictObject(
         {
-          call_reads: z
-            .boolean({ error: 'must be true or false' })
+          call_reads: flag
             .default(false)
             .describe('Whether tools that only read are really called in a dry run.'),
         },

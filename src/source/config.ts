@@ -1,4 +1,4 @@
-import type { Json } from '../shared/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
 
 /** Where a secret is to be found; made from the text of a configuration only, never from data of a run (G19). */
@@ -24,6 +24,20 @@ export interface ToolConfig {
   readonly risk: ToolRisk | null
   readonly timeoutSeconds: number
   readonly maxResultBytes: number
+  /** What a call acts on, with placeholders; null where it is not said. */
+  readonly target: string | null
+  readonly idempotent: boolean
+  /** The call that undoes a succeeded one, with placeholders. */
+  readonly compensate: { readonly tool: string; readonly input: JsonObject } | null
+}
+
+/** What an answer says about a call whose outcome is unknown. */
+export interface FindingConfig {
+  /** Null only where exit codes say it. */
+  readonly applied: string | null
+  readonly notApplied: string | null
+  /** Undefined for none. */
+  readonly result: Json | undefined
 }
 
 /** A tool that sends a request. */
@@ -35,6 +49,15 @@ export interface HttpToolConfig extends ToolConfig {
   /** Undefined sends nothing. */
   readonly body: Json | undefined
   readonly statusesWithoutEffect: readonly number[]
+  /** The header that carries the key of a call; null for none. */
+  readonly idempotencyHeader: string | null
+  readonly reconcile:
+    | (FindingConfig & {
+        readonly url: string
+        /** Null for those of the tool. */
+        readonly headers: Readonly<Record<string, ConfigValue>> | null
+      })
+    | null
 }
 
 /** A tool that runs a program. */
@@ -47,6 +70,7 @@ export interface ExecToolConfig extends ToolConfig {
   readonly stdin: Json | undefined
   readonly output: 'text' | 'json'
   readonly exitCodesWithoutEffect: readonly number[]
+  readonly reconcile: (FindingConfig & { readonly command: readonly string[] }) | null
 }
 
 /** What is known about the tools of an MCP server, whatever the server says. */
@@ -86,5 +110,7 @@ export interface Config {
   readonly policies: readonly string[]
   /** The roles of people, by their names as users of the operating system. */
   readonly people: Readonly<Record<string, readonly string[]>>
+  /** Whether the practice tools are there. */
+  readonly practice: boolean
   readonly callReadsInDryRun: boolean
 }

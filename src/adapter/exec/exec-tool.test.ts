@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../shared/json.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
+import { findOut } from '../../tool/find-out.ts'
 import { SecretVault } from '../secret-vault.ts'
 import { type ExecToolDeclaration, createExecTool } from './exec-tool.ts'
 
@@ -29,6 +30,10 @@ function make(declared: Partial<ExecToolDeclaration>, inputs: JsonObject = {}) {
       risk: 'write',
       timeoutSeconds: 5,
       maxResultBytes: 100_000,
+      target: null,
+      idempotent: false,
+      compensate: null,
+      reconcile: null,
       command: [node, echo, '{args.x}'],
       cwd: folder,
       env: {},
@@ -46,6 +51,7 @@ function make(declared: Partial<ExecToolDeclaration>, inputs: JsonObject = {}) {
     call: async (args: JsonObject = {}, signal = context.signal) =>
       await tool.execute(args, { ...context, signal }),
     dry: async (args: JsonObject = {}) => await tool.dryRun!(args, context),
+    ask: async (args: JsonObject = {}, key = 'k') => await findOut(tool, { key, args }),
   }
 }
 
@@ -246,5 +252,42 @@ describe('how it ends', () => {
       command: [node, echo, 'a'],
       stdin: '{"x":"a"}',
     })
+  })
+})
+
+describe('an exec tool that can be asked what became of a call', () => {
+  const asked = script(
+    'const [code, key] = process.argv.slice(2); console.log(JSON.stringify({ key, code })); process.exit(Number(code))',
+  )
+  const ask = (reconcile: Partial<ExecToolDeclaration['reconcile'] & object>, args: JsonObject) =>
+    make({
+      reconcile: {
+        command: [node, asked, '{args.code}', '{key}'],
+        applied: null,
+        notApplied: null,
+        result: undefined,
+        ...reconcile,
+      },
+    }).ask(args, 'r_1/x y;')
+
+  it('takes exit code 0 for applied, 1 for not applied, and any other for not known', async () => {
+    expect(await ask({ result: { by: '{output.key}' } }, { code: '0' })).toEqual({
+      outcome: 'succeeded',
+      result: { by: 'r_1/x y;' },
+      found: { how: 'reconciled' },
+    })
+    expect(await ask({}, { code: '1' })).toMatchObject({ outcome: 'failed' })
+    expect(await ask({}, { code: '2' })).toMatchObject({ outcome: 'unknown' })
+    expect(await ask({ command: ['no-such-program-anywhere'] }, { code: '0' })).toMatchObject({
+      outcome: 'unknown',
+    })
+    expect(await ask({}, { code: '-0' })).toMatchObject({ outcome: 'unknown' })
+  })
+
+  it('takes the word of a condition over what it prints, and no exit code but 0 then', async () => {
+    expect(await ask({ applied: 'output.key == key' }, { code: '0' })).toMatchObject({ outcome: 'succeeded' })
+    expect(await ask({ applied: 'output.code == "1"' }, { code: '0' })).toMatchObject({ outcome: 'failed' })
+    expect(await ask({ applied: 'output.code == "1"' }, { code: '1' })).toMatchObject({ outcome: 'unknown' })
+    expect(await ask({ applied: 'output.other == 1' }, { code: '0' })).toMatchObject({ outcome: 'unknown' })
   })
 })

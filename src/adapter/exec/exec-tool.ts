@@ -7,9 +7,9 @@
  *     the author of the tool allows it. A "--" proves nothing: it may belong to a program that starts another one.
  * X3  The program sees the variables that are passed or given, and no others.
  */
-import type { Json } from '../../shared/json.ts'
+import type { Json, JsonObject } from '../../shared/json.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
-import { type Tool, tool } from '../../tool/tool.ts'
+import { type Tool, type ToolDefinition, tool } from '../../tool/tool.ts'
 import {
   type DeclaredTool,
   type DeclaredValue,
@@ -18,6 +18,7 @@ import {
   readText,
   resolveSecret,
 } from '../declared-tool.ts'
+import { compileFinding, type DeclaredFinding, type Finding } from '../finding.ts'
 import { maskTool } from '../masked-tool.ts'
 import { readJson } from '../read-json.ts'
 import { showReference, type SecretVault } from '../secret-vault.ts'
@@ -42,32 +43,34 @@ export interface ExecToolDeclaration extends DeclaredTool {
   readonly stdin: Json | undefined
   readonly output: 'text' | 'json'
   readonly exitCodesWithoutEffect: readonly number[]
+  /** A program that says what became of a call; null where there is none. */
+  readonly reconcile: (DeclaredFinding & { readonly command: readonly string[] }) | null
 }
+
+type FilledVariables = (values: CallValues, secrets: 'resolved' | 'shown') => Promise<Record<string, string>>
 
 /** Makes a tool that runs a program. Throws `invalid_tool` if its placeholders are no expressions. */
 export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }: Surroundings): Tool {
   const { name } = declared
-  const parts = declared.command.map((part, index) =>
-    compileToolTemplate(part, index === 0 ? `The program of '${name}'` : `Argument ${index} of '${name}'`),
-  )
+  const makeCommand = compileCommand(declared.command, name, declared.allowDash)
   const makeStdin =
     declared.stdin === undefined ? null : compileJsonTemplate(declared.stdin, `The stdin of '${name}'`)
   const makeEnv = compileEnv(declared, vault)
-  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'shown') => {
-    const values = { args, inputs }
-    const command = parts.map((part) => fillArgument(part, values, declared.allowDash))
+  const prepare = async (args: JsonObject, key: string, secrets: 'resolved' | 'shown') => {
+    const values = { args, inputs, key }
+    const command = makeCommand(values)
     const read = makeStdin?.(values) ?? null
     const stdin = read === null ? null : typeof read === 'string' ? read : JSON.stringify(read)
     return { command, cwd: declared.cwd, stdin, env: await makeEnv(values, secrets) }
   }
   const made = tool({
-    ...commonDefinition(declared),
-    async execute(args, { signal }) {
-      const program = await prepare(args, 'resolved')
+    ...commonDefinition(declared, inputs),
+    async execute(args, { signal, idempotencyKey }) {
+      const program = await prepare(args, idempotencyKey, 'resolved')
       return readEnd(await runProgram(program, declared.maxResultBytes, signal), declared, vault)
     },
-    async dryRun(args) {
-      const { command, stdin, env } = await prepare(args, 'shown')
+    async dryRun(args, { idempotencyKey }) {
+      const { command, stdin, env } = await prepare(args, idempotencyKey, 'shown')
       // What is passed on from this process is not the tool's to show.
       const given = Object.keys(declared.env).map((key) => [key, env[key] ?? ''] as const)
       return {
@@ -76,8 +79,46 @@ export function createExecTool(declared: ExecToolDeclaration, { vault, inputs }:
         ...(given.length === 0 ? {} : { env: Object.fromEntries(given) }),
       }
     },
+    ...(declared.reconcile === null
+      ? {}
+      : { reconcile: compileReconciliation(declared, declared.reconcile, makeEnv, { vault, inputs }) }),
   })
   return maskTool(made, vault)
+}
+
+/** Runs the program that says what became of a call: by its exit code, 0 for applied and 1 for not, or by what it prints. */
+function compileReconciliation(
+  declared: ExecToolDeclaration,
+  asked: NonNullable<ExecToolDeclaration['reconcile']>,
+  makeEnv: FilledVariables,
+  { vault, inputs }: Surroundings,
+): NonNullable<ToolDefinition['reconcile']> {
+  const makeCommand = compileCommand(asked.command, declared.name, declared.allowDash)
+  const finding = compileFinding(asked, declared.name, ['output'])
+  const most = declared.maxResultBytes
+  return async (key, args, { signal }): Promise<Finding> => {
+    const values = { args, inputs, key }
+    const env = await makeEnv(values, 'resolved')
+    const program = { command: makeCommand(values), cwd: declared.cwd, stdin: null, env }
+    const end = await runProgram(program, most, signal)
+    const output = end.stdout.length > most ? undefined : readJson(readText(end.stdout, most, vault))
+    const answered = { ...values, more: [output] }
+    if (asked.applied !== null && end.code === 0) return finding.judge(answered)
+    if (asked.applied === null && end.code === 0) return finding.applied(answered)
+    if (asked.applied === null && end.code === 1) return { outcome: 'failed' }
+    return { outcome: 'unknown', note: `the program that was asked ended with ${end.code ?? end.signal}` }
+  }
+}
+
+function compileCommand(
+  command: readonly string[],
+  name: string,
+  allowDash: boolean,
+): (values: CallValues) => string[] {
+  const parts = command.map((part, index) =>
+    compileToolTemplate(part, index === 0 ? `The program of '${name}'` : `Argument ${index} of '${name}'`),
+  )
+  return (values) => parts.map((part) => fillArgument(part, values, allowDash))
 }
 
 function fillArgument(template: ToolTemplate, values: CallValues, allowDash: boolean): string {
@@ -89,10 +130,7 @@ function fillArgument(template: ToolTemplate, values: CallValues, allowDash: boo
   )
 }
 
-function compileEnv(
-  declared: ExecToolDeclaration,
-  vault: SecretVault,
-): (values: CallValues, secrets: 'resolved' | 'shown') => Promise<Record<string, string>> {
+function compileEnv(declared: ExecToolDeclaration, vault: SecretVault): FilledVariables {
   const variables = Object.entries(declared.env).map(([name, value]) => {
     const what = `The variable ${name} of '${declared.name}'`
     return {

@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/json.ts'
+import type { Json, JsonObject } from '../../shared/json.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
 import { type Tool, tool } from '../../tool/tool.ts'
 import {
@@ -7,12 +7,13 @@ import {
   type Surroundings,
   commonDefinition,
   readText,
-  resolveSecret,
 } from '../declared-tool.ts'
 import { maskTool } from '../masked-tool.ts'
 import { readJson } from '../read-json.ts'
-import { showReference, type SecretVault } from '../secret-vault.ts'
-import { type CallValues, compileJsonTemplate, compileToolTemplate, fillText } from '../tool-template.ts'
+import type { SecretVault } from '../secret-vault.ts'
+import { compileJsonTemplate } from '../tool-template.ts'
+import { compileReconciliation, type HttpReconciliation } from './http-reconciliation.ts'
+import { compileHeaders, headerText } from './request-headers.ts'
 import { compileRequestUrl } from './request-url.ts'
 import { type HttpResponse, sendRequest } from './send-request.ts'
 
@@ -25,9 +26,11 @@ export interface HttpToolDeclaration extends DeclaredTool {
   /** Undefined sends nothing. */
   readonly body: Json | undefined
   readonly statusesWithoutEffect: readonly number[]
+  /** The header that carries the key of a call; null for none. */
+  readonly idempotencyHeader: string | null
+  /** How it is found out what became of a call; null where that cannot be. */
+  readonly reconcile: HttpReconciliation | null
 }
-
-type FilledHeaders = (values: CallValues, secrets: 'resolved' | 'shown') => Promise<Headers>
 
 /** Makes a tool that sends a request. Throws `invalid_tool` if an argument could change where requests go. */
 export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }: Surroundings): Tool {
@@ -35,53 +38,31 @@ export function createHttpTool(declared: HttpToolDeclaration, { vault, inputs }:
   const makeUrl = compileRequestUrl(declared.url, declared.query, name)
   const makeBody =
     declared.body === undefined ? null : compileJsonTemplate(declared.body, `The body of '${name}'`)
-  const makeHeaders = compileHeaders(declared, vault)
-  const prepare = async (args: CallValues['args'], secrets: 'resolved' | 'shown') => {
-    const values = { args, inputs }
+  const makeHeaders = compileHeaders(declared.headers, name, vault)
+  const keyHeader = declared.idempotencyHeader
+  const prepare = async (args: JsonObject, key: string, secrets: 'resolved' | 'shown') => {
+    const values = { args, inputs, key }
     const url = makeUrl(values)
     const headers = await makeHeaders(values, secrets)
+    if (keyHeader !== null) headers.set(keyHeader, headerText(key, `The key of a call of '${name}'`))
     return { method, url, headers, body: makeBody === null ? null : writeBody(makeBody(values), headers) }
   }
+  const { reconcile } = declared
   const made = tool({
-    ...commonDefinition(declared),
-    async execute(args, { signal }) {
-      const response = await sendRequest(await prepare(args, 'resolved'), declared.maxResultBytes, signal)
-      return readResponse(response, declared, vault)
+    ...commonDefinition(declared, inputs),
+    async execute(args, { signal, idempotencyKey }) {
+      const request = await prepare(args, idempotencyKey, 'resolved')
+      return readResponse(await sendRequest(request, declared.maxResultBytes, signal), declared, vault)
     },
-    async dryRun(args) {
-      const { url, headers, body } = await prepare(args, 'shown')
+    async dryRun(args, { idempotencyKey }) {
+      const { url, headers, body } = await prepare(args, idempotencyKey, 'shown')
       return { request: `${method} ${url.href}`, headers: Object.fromEntries(headers), body }
     },
+    ...(reconcile === null
+      ? {}
+      : { reconcile: compileReconciliation(reconcile, declared, { vault, inputs }) }),
   })
   return maskTool(made, vault)
-}
-
-function compileHeaders(declared: HttpToolDeclaration, vault: SecretVault): FilledHeaders {
-  const headers = Object.entries(declared.headers).map(([header, value]) => {
-    const what = `The header '${header}' of '${declared.name}'`
-    const template = value.kind === 'text' ? compileToolTemplate(value.text, what) : null
-    return { header, value, what, template }
-  })
-  return async (values, secrets) => {
-    const filled = new Headers()
-    for (const { header, value, what, template } of headers) {
-      if (template !== null) filled.set(header, headerText(fillText(template, values), what))
-      else if (value.kind === 'secret') {
-        const secret =
-          secrets === 'shown' ? showReference(value.reference) : await resolveSecret(value.reference, vault)
-        filled.set(header, headerText(value.prefix + secret, what))
-      }
-    }
-    return filled
-  }
-}
-
-/** A line break in a header would begin another header. */
-function headerText(text: string, what: string): string {
-  if (/^[\t\x20-\x7e\u00a0-\u00ff]*$/.test(text)) return text
-  throw new ToolFailure(
-    `${what} cannot be filled in with line breaks, control characters or letters outside Latin-1`,
-  )
 }
 
 function writeBody(body: Json, headers: Headers): string {
