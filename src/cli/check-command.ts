@@ -1,21 +1,13 @@
 import type { Diagnostic } from '../document/diagnostic.ts'
-import { escapeControl } from '../shared/escape-control.ts'
 import { type DiagnosticFormat, diagnosticFormats, renderDiagnostic } from '../document/render-diagnostic.ts'
-import type { SourceDocument } from '../document/source-document.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
-import { parsePlaybook } from '../playbook/parse-playbook.ts'
-import { looksLikePolicy } from '../policy/looks-like-policy.ts'
-import { isJsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import { dispatchersOf } from '../source/config-dispatchers.ts'
-import { findConfig, isCode, loadConfigDocument } from '../source/load-config.ts'
-import { playbookSuffixes, readSourceFile } from '../source/read-source-file.ts'
+import { playbookSuffixes } from '../source/read-source-file.ts'
+import { type CheckedFile, checkPlaybookFile, knownDispatchers } from './check-playbook-file.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { findPlaybookFiles } from './find-playbook-files.ts'
-import { declaredTools } from './known-tools.ts'
 import { isMarkdown, markdownSuffixes } from '../source/load-program.ts'
-import { readMarkdown } from './open-markdown.ts'
 import { readFlags } from './read-flags.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -54,14 +46,6 @@ export const checkCommand: Command = {
   },
 }
 
-/** What was found in one place; `isPlaybook` is false for places that hold none. */
-type CheckedFile = {
-  readonly isPlaybook: boolean
-  readonly diagnostics: readonly Diagnostic[]
-  /** The line that a diagnostic is about. */
-  readonly quote: ((diagnostic: Diagnostic) => string) | null
-}
-
 /** What was found; `documents` are the skipped files that are Markdown without a playbook. */
 type Checked = {
   readonly files: readonly CheckedFile[]
@@ -69,25 +53,10 @@ type Checked = {
   readonly documents: readonly string[]
 }
 
-/**
- * The tools of the nearest configuration whose arguments choose the program. One in TypeScript is not looked at: checking runs no code.
- */
-function knownDispatchers(terminal: Terminal): readonly string[] {
-  try {
-    const path = findConfig(process.cwd())
-    return path === null || isCode(path) ? [] : dispatchersOf(loadConfigDocument(path))
-  } catch (error) {
-    // What is wrong with the configuration is not what was asked; but that it was not considered must be said.
-    terminal.err(`lockstep: not considered: ${escapeControl((error as Error).message)}\n`)
-    return []
-  }
-}
-
 function checkAll(names: readonly string[], dispatchers: readonly string[], terminal: Terminal): Checked {
   const suffixes = [...playbookSuffixes, ...markdownSuffixes]
   const { named, inDirectories, problems } = findPlaybookFiles(names, suffixes)
-  const check = (path: string) =>
-    isMarkdown(path) ? checkMarkdown(path, terminal) : checkFile(path, dispatchers, terminal)
+  const check = (path: string) => checkPlaybookFile(path, dispatchers, terminal)
   const files = problems.map((problem): CheckedFile => ({
     isPlaybook: false,
     diagnostics: [problem],
@@ -114,47 +83,6 @@ function checkAll(names: readonly string[], dispatchers: readonly string[], term
     }
   }
   return { files, skipped, documents }
-}
-
-function checkMarkdown(path: string, terminal: Terminal): { file: CheckedFile; looksLikeOne: boolean } {
-  const { kind, diagnostics, quote } = readMarkdown(path, declaredTools(path, terminal))
-  return { file: { isPlaybook: kind === 'program', diagnostics, quote }, looksLikeOne: kind === 'program' }
-}
-
-function checkFile(
-  path: string,
-  dispatchers: readonly string[],
-  terminal: Terminal,
-): { file: CheckedFile; looksLikeOne: boolean } {
-  const source = readSourceFile(path)
-  if (source.text === null) {
-    return {
-      file: { isPlaybook: true, diagnostics: [source.problem], quote: null },
-      looksLikeOne: source.problem.code !== 'document_too_large',
-    }
-  }
-  const options = { format: source.format, file: path, dispatchers }
-  const alone = parsePlaybook(source.text, options)
-  // What is known of tools says more about calls, and about nothing else.
-  const calls = alone.playbook?.steps.some((step) => step.tool !== null) ?? false
-  const declared = calls ? declaredTools(path, terminal).declared : []
-  const facts = new Map(declared.map((tool) => [tool.name, tool]))
-  const { document, diagnostics } =
-    declared.length === 0 ? alone : parsePlaybook(source.text, { ...options, facts })
-  const quote = ({ line }: Diagnostic) => document.lines.lineText(line ?? 0)
-  return { file: { isPlaybook: true, diagnostics, quote }, looksLikeOne: looksLikePlaybook(document) }
-}
-
-/** A file that could not be read as a document is judged by its text, so that a broken playbook is not passed over. */
-function looksLikePlaybook(document: SourceDocument): boolean {
-  // A policy has an `id` too; `lockstep policy check` judges it.
-  if (looksLikePolicy(document)) return false
-  const value = document.value()
-  if (value === undefined)
-    return (
-      /^["']?(?:steps|id)["']?\s*:/m.test(document.text) || /^\s*\{\s*"(?:steps|id)"\s*:/.test(document.text)
-    )
-  return isJsonObject(value) && (Object.hasOwn(value, 'steps') || Object.hasOwn(value, 'id'))
 }
 
 function writeLines(

@@ -10,6 +10,8 @@ import type { Terminal } from './terminal.ts'
 
 /** What came of reading a Markdown file, and the lines that its diagnostics are about. */
 export interface MarkdownReading extends ParsedProgram {
+  /** The texts it was read from, by file: its own and those it imports. */
+  readonly texts: ReadonlyMap<string, string>
   readonly quote: (diagnostic: Diagnostic) => string
 }
 
@@ -40,7 +42,7 @@ export function readMarkdown(path: string, options: MarkdownOptions = {}): Markd
     if (!indexes.has(name)) indexes.set(name, new LineIndex(texts.get(name)!))
     return indexes.get(name)!.lineText(line)
   }
-  return { ...parsed, diagnostics: [...parsed.diagnostics, ...unknown.map(doubtful)], quote }
+  return { ...parsed, texts, diagnostics: [...parsed.diagnostics, ...unknown.map(doubtful)], quote }
 }
 
 function isUnknown({ code, severity }: Diagnostic): boolean {

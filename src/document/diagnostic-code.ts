@@ -68,6 +68,7 @@ export const diagnosticCodes = [
   'host_function',
   'unenforced_note',
   'stale_resolution',
+  'duplicate_name',
 ] as const
 
 /** One of the closed list of diagnostic codes. */
