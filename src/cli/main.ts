@@ -52,6 +52,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./lock-command.ts')).lockCommand,
   },
   {
+    name: 'apply',
+    summary: 'Publish the playbooks and policies of a Git tree, or show drift',
+    load: async () => (await import('./apply-command.ts')).applyCommand,
+  },
+  {
     name: 'init',
     summary: 'Write a first playbook to start from',
     load: async () => (await import('./init-command.ts')).initCommand,
