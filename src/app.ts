@@ -18,14 +18,16 @@ import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { PassingServer } from './mcp/passage.ts'
-import type { PracticeService } from './practice/practice-service.ts'
+import type { PracticeHome } from './practice/practice-home.ts'
 import type { QuestionBatch } from './run/program/question.ts'
 import type { Json, JsonObject } from './shared/json.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import { messageOf } from './shared/message-of.ts'
 import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
+import { secretsOfConfig } from './source/config-secrets.ts'
 import { dataFolder } from './source/data-folder.ts'
 import { loadModule } from './source/load-module.ts'
+import { serversInDryRun } from './source/servers-in-dry-run.ts'
 import { isTool } from './tool/is-tool.ts'
 import type { Tool } from './tool/tool.ts'
 
@@ -148,7 +150,7 @@ export async function connectConfigured(
     (text) => onNotice(vault.maskText(text)),
     vault,
   )
-  const practice = config.practice ? await practiceTools() : noTools
+  const practice = await practiceTools(config)
   return {
     ...connected,
     close: async () => void (await Promise.all([connected.close(), practice.close()])),
@@ -189,8 +191,6 @@ function maskServer(server: PassingServer, vault: SecretVault): PassingServer {
     },
   }
 }
-
-type ConfigSecret = Extract<ConfigValue, { kind: 'secret' }>
 
 /** A tool, and where it comes from. */
 export interface BoundTool {
@@ -240,7 +240,7 @@ export async function openTools(
   const modules = await moduleTools(config.modules, vault)
   const say = (text: string) => options.onNotice?.(vault.maskText(text))
   const mcp = await mcpTools(config.mcpServers, vault, say, options.dry ?? null)
-  const practice = config.practice ? await practiceTools() : noTools
+  const practice = await practiceTools(config)
   const tools = [...declared, ...modules, ...practice.tools, ...mcp.tools]
   const close = async () => void (await Promise.all([mcp.close(), practice.close()]))
   const names = new Set<string>()
@@ -257,68 +257,18 @@ export async function openTools(
   return { tools, ...masks, close }
 }
 
-type PracticeTools = { readonly tools: readonly BoundTool[]; close(): Promise<void> }
-
-const noTools: PracticeTools = { tools: [], close: async () => undefined }
-
-/**
- * The practice tools. The service they act on is the one in `LOCKSTEP_PRACTICE_URL`, else one in this process, which is started when a tool is
- * called first. Throws `invalid_value` if the variable is no address.
- */
-async function practiceTools(): Promise<PracticeTools> {
-  const { createPracticeTools } = await import('./practice/practice-tools.ts')
-  const given = process.env['LOCKSTEP_PRACTICE_URL'] ?? ''
-  if (given !== '' && !/^https?:$/.test(URL.parse(given)?.protocol ?? '')) {
-    throw new LockstepError('invalid_value', `LOCKSTEP_PRACTICE_URL is no address: ${given}.`, {
-      hint: 'lockstep practice serves the practice service and says where',
-    })
-  }
-  let started: Promise<PracticeService> | null = null
-  const address = async () => {
-    if (given !== '') return given.replace(/\/+$/, '')
-    started ??= startPractice(0)
-    const service = await started
-    // It works for the run, and does not keep the process from ending with it.
-    service.unref()
-    return service.url
-  }
-  const origin = given === '' ? 'practice' : `practice ${given}`
-  return {
-    tools: createPracticeTools(address).map((tool) => ({ tool, origin, riskDeclared: true })),
-    close: async () => await (await started?.catch(() => null))?.close(),
-  }
+/** The practice service of the user's data folder. */
+export async function openPractice(): Promise<PracticeHome> {
+  const { PracticeHome } = await import('./practice/practice-home.ts')
+  return new PracticeHome(dataFolder())
 }
 
-/** Starts the practice service of the user's data folder. Throws `practice_unavailable`, `cannot_listen` or `invalid_value`. */
-export async function startPractice(port: number): Promise<PracticeService> {
-  const { PracticeService } = await import('./practice/practice-service.ts')
-  return await PracticeService.start({
-    file: practiceFile(),
-    port,
-    faults: process.env['PRACTICE_FAULTS'] ?? '',
-  })
-}
-
-/** Everything the practice service remembers. Throws `practice_unavailable`. */
-export async function readPractice(): Promise<JsonObject> {
-  const { readPracticeState } = await import('./practice/practice-service.ts')
-  const { PracticeStore } = await import('./practice/practice-store.ts')
-  const store = new PracticeStore(practiceFile())
-  try {
-    return readPracticeState(store)
-  } finally {
-    store.close()
-  }
-}
-
-/** Puts the practice service back to its beginning, also where its file is broken. Throws `practice_unavailable`. */
-export async function resetPractice(): Promise<void> {
-  const { PracticeStore } = await import('./practice/practice-store.ts')
-  PracticeStore.reset(practiceFile())
-}
-
-function practiceFile(): string {
-  return join(dataFolder(), 'practice', 'practice.db')
+/** The practice tools of a configuration, if it wants them. */
+async function practiceTools(config: Config): Promise<Pick<OpenTools, 'tools' | 'close'>> {
+  if (!config.practice) return { tools: [], close: async () => undefined }
+  const { tools, url, close } = (await openPractice()).openTools()
+  const origin = url === null ? 'practice' : `practice ${url}`
+  return { tools: tools.map((tool) => ({ tool, origin, riskDeclared: true })), close }
 }
 
 /** A vault that knows the secret store of the user's data folder. The store is read when a secret of it is asked for. */
@@ -332,18 +282,10 @@ async function createVault(): Promise<SecretVault> {
 
 /** Lets the mask know, before anything is shown, what can be looked up without running a program. */
 async function learnSecrets(config: Config, vault: SecretVault): Promise<void> {
-  const values = [
-    ...config.http.flatMap(({ headers, reconcile }) => [
-      ...Object.values(headers),
-      ...Object.values(reconcile?.headers ?? {}),
-    ]),
-    ...config.exec.flatMap(({ env }) => Object.values(env)),
-    ...Object.values(config.mcpServers).flatMap(secretsOf),
-  ]
-  for (const value of values) {
-    if (value.kind !== 'secret' || value.reference.from === 'exec') continue
+  for (const reference of secretsOfConfig(config)) {
+    if (reference.from === 'exec') continue
     // A secret that is not there is told when the tool that needs it is used.
-    await vault.resolve(value.reference).catch(() => undefined)
+    await vault.resolve(reference).catch(() => undefined)
   }
 }
 
@@ -398,7 +340,7 @@ async function mcpTools(
   onNotice: (text: string) => void,
   dry: DryBinding | null,
 ): Promise<{ tools: BoundTool[]; close: () => Promise<void> }> {
-  const servers = dry === null ? all : startedInDryRun(all, dry, onNotice)
+  const servers = dry === null ? all : serversInDryRun(all, dry, onNotice)
   const left = Object.keys(all).filter((name) => !Object.hasOwn(servers, name))
   const standIns = dry === null ? [] : await standInTools(left, all, dry.needed)
   if (Object.keys(servers).length === 0) return { tools: standIns, close: async () => undefined }
@@ -413,31 +355,6 @@ async function mcpTools(
     return { tool: maskTool(tool, vault), origin: `mcp ${server}`, riskDeclared }
   })
   return { tools: [...bound, ...standIns], close }
-}
-
-/**
- * The servers a dry run starts, because only they know their tools; each is told. One that would need a program to be run for a secret is
- * left, unless tools that read are called for real.
- */
-function startedInDryRun(
-  servers: Config['mcpServers'],
-  dry: DryBinding,
-  onNotice: (text: string) => void,
-): Config['mcpServers'] {
-  const started = Object.entries(servers).filter(([name, server]) => {
-    const asksProgram = secretsOf(server).some(({ reference }) => reference.from === 'exec')
-    if (asksProgram && !dry.callReads) {
-      onNotice(
-        `DRY RUN: the MCP server '${name}' is not started, because a program would have to be run for its secret. Its tools are taken as the playbook names them, and their arguments are not checked.`,
-      )
-      return false
-    }
-    const how = 'command' in server ? 'starts' : 'connects to'
-    const calls = dry.callReads ? 'only those that are declared to read are called' : 'none of them is called'
-    onNotice(`DRY RUN: ${how} the MCP server '${name}' to list its tools; ${calls}.`)
-    return true
-  })
-  return Object.fromEntries(started)
 }
 
 /** Tools in the place of those of servers that are not started: they can be judged and shown, never called. */
@@ -463,12 +380,6 @@ async function standInTools(
         })
         return { tool: standIn, origin: `mcp ${server}`, riskDeclared: risk !== undefined }
       }),
-  )
-}
-
-function secretsOf(server: McpServerConfig): ConfigSecret[] {
-  return Object.values('command' in server ? server.env : server.headers).filter(
-    (value): value is ConfigSecret => value.kind === 'secret',
   )
 }
 

@@ -1,4 +1,4 @@
-import { readPractice, resetPractice, startPractice } from '../app.ts'
+import { openPractice } from '../app.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -38,19 +38,18 @@ export const practiceCommand: Command = {
   async run(args, terminal) {
     const { names, flags } = readFlags(args, { port: { value: 'N' }, json: 'switch' })
     const [word, more] = names
+    const practice = await openPractice()
     if (more !== undefined) throw unknown('word:', more, [])
     switch (word) {
       case undefined:
-        return await serve(readPort(flags.get('port')), terminal)
+        return await serve(await practice.start(readPort(flags.get('port'))), terminal)
       case 'show':
         terminal.out(
-          flags.has('json')
-            ? `${JSON.stringify(await readPractice(), null, 2)}\n`
-            : show(await readPractice()),
+          flags.has('json') ? `${JSON.stringify(practice.read(), null, 2)}\n` : show(practice.read()),
         )
         return exitCode.done
       case 'reset':
-        await resetPractice()
+        practice.reset()
         terminal.out('Practice: everything is as it was at first.\nNext: npx lockstep practice show\n')
         return exitCode.done
       default:
@@ -66,8 +65,10 @@ function readPort(text: string | undefined): number {
 }
 
 /** Serves until somebody stops it. */
-async function serve(port: number, terminal: Terminal): Promise<0> {
-  const service = await startPractice(port)
+async function serve(
+  service: { readonly url: string; close(): Promise<void> },
+  terminal: Terminal,
+): Promise<0> {
   terminal.out(
     `Practice service on ${service.url}. Nothing in it is real. Ctrl-C stops it.\n` +
       `Use it: LOCKSTEP_PRACTICE_URL=${service.url} npx lockstep run …\n`,
