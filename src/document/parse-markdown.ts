@@ -43,8 +43,11 @@ export function parseMarkdown(source: string | readonly MarkdownLine[]): Markdow
 /** An item that may still get children. */
 interface OpenItem extends MarkdownItem {
   readonly text: GrowingText
-  readonly children: MarkdownBlock[]
+  children: MarkdownBlock[]
 }
+
+/** What most items have below them. */
+const noChildren: MarkdownBlock[] = []
 
 const number = /^(\d{1,9}[.)])(?:[ \t]+|$)/
 const fence = /^(`{3,}|~{3,})[ \t]*([^`]*)$/
@@ -172,9 +175,9 @@ class OutlineReader {
       this.#problems.push({ code: 'too_deep', severity: 'error', message, line, suggestion: null })
       return
     }
-    const item: OpenItem = { kind: 'item', indent, text: new GrowingText(line), children: [] }
+    const item: OpenItem = { kind: 'item', indent, text: new GrowingText(line), children: noChildren }
     item.text.addProse(line, column + width, text.slice(column + width))
-    this.#target().push(item)
+    this.#add(item)
     this.#open.push(item)
     this.#afterBlank = false
   }
@@ -253,7 +256,7 @@ class OutlineReader {
     let depth = this.#open.length
     while (depth > 0 && this.#open[depth - 1]!.indent + 2 > indent) depth--
     this.#closeItems(depth)
-    this.#target().push(block)
+    this.#add(block)
     this.#afterBlank = false
   }
 
@@ -264,12 +267,15 @@ class OutlineReader {
 
   #endParagraph(): void {
     if (this.#paragraph === null) return
-    this.#target().push({ kind: 'paragraph', text: this.#paragraph })
+    this.#add({ kind: 'paragraph', text: this.#paragraph })
     this.#paragraph = null
   }
 
-  #target(): MarkdownBlock[] {
-    return this.#open.at(-1)?.children ?? this.#root
+  #add(block: MarkdownBlock): void {
+    const item = this.#open.at(-1)
+    if (item === undefined) this.#root.push(block)
+    else if (item.children === noChildren) item.children = [block]
+    else item.children.push(block)
   }
 
   #closeItems(depth: number): void {

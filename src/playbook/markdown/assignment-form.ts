@@ -56,6 +56,8 @@ const verbs: ReadonlySet<string> = new Set(
   'set initialize initialise reset add append push subtract increment increase decrement decrease'.split(' '),
 )
 
+/** Those that give a value; the others change one. */
+const givers: ReadonlySet<string> = new Set(['set', 'initialize', 'initialise', 'reset'])
 const openers: ReadonlySet<string> = new Set(
   'let calculate compute define determine assign then now next and'.split(' '),
 )
@@ -111,6 +113,7 @@ function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null 
     return assign(bare[1]!, false, undefined, bare[2]!, bullet, context)
   }
   if (!verbs.has(bullet.word)) return null
+  if (!givers.has(bullet.word)) return changeForm(bullet, context)
   const empty = emptyForm.exec(text)
   if (empty !== null) {
     const kind = empty[1]!.toLowerCase()
@@ -124,7 +127,7 @@ function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null 
   const set = setForm.exec(text)
   if (set !== null)
     return assign(set[2]!, set[1] === '$', undefined, set[3]!.replace(/\.$/, ''), bullet, context)
-  return changeForm(bullet, context)
+  return null
 }
 
 function changeForm(bullet: Bullet, context: StepContext): StepBody | null {
@@ -173,9 +176,17 @@ function change(
   context: StepContext,
 ): StepBody | null {
   const bare = words.trim().replace(/^the\s+/i, '')
-  const read = tryExpression(bare, context)
-  if (read.kind !== 'value') return null
+  const read = tryExpression(withoutSeparators(bare), context)
   const from = bullet.text.indexOf(bare)
+  if (read.kind !== 'value') {
+    if (!/^[-+]?\$?\d/.test(bare)) return null
+    reportAt(bullet, from, from + bare.length, context).error(
+      'invalid_expression',
+      `${quote(bare)} is no number`,
+      'write a number such as 1000, or an expression: `$x = $x * 1.1`',
+    )
+    return { kind: 'set', target: writeTarget(name, sigil, bullet, context), value: plain('null') }
+  }
   const { source, calls } = acceptExpression(read, bullet, from, context)
   noteRead(name, bullet, context)
   const value = /^[\p{L}\p{N}_$.]+$/u.test(source) || /^"[^"]*"$/.test(source) ? source : `(${source})`
@@ -205,8 +216,9 @@ function assign(
       )
     else type = named
   }
+  if (type === 'any' && /^whether\s/i.test(words)) type = 'bool'
   const from = bullet.text.lastIndexOf(words)
-  const read = tryExpression(words, context)
+  const read = tryExpression(withoutSeparators(words), context)
   if (read.kind === 'value' || read.kind === 'broken') {
     const value = acceptExpression(read, bullet, from, context)
     checkType(read, type, bullet, from, context)
@@ -237,6 +249,11 @@ function assign(
     return { kind: 'set', target: writeTarget(name, sigil, bullet, context, type), value: plain('null') }
   }
   return naturalValue(part, { name, sigil, type }, context)
+}
+
+/** `1,000` as the expression language writes it. */
+function withoutSeparators(words: string): string {
+  return /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(words.trim()) ? words.replaceAll(',', '') : words
 }
 
 /** Reports a value that is written out and is not of the type that it must have. */

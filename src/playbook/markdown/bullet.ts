@@ -1,6 +1,7 @@
 import type { MarkdownItem, MarkdownText } from '../../document/markdown-block.ts'
+import { plainSigns } from './plain-signs.ts'
 
-/** A bullet on its way to becoming a step: its text on one line, of the same length as the source, so that offsets hold. */
+/** A bullet on its way to becoming a step: its text on one line, with the signs of the keyboard, of the same length as the source, so that offsets hold. */
 export interface Bullet {
   readonly id: string
   readonly line: number
@@ -22,7 +23,7 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
   const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
   const code = flat.startsWith('`') ? /^`([^`]+)`$/.exec(flat) : null
   const at = code === null ? 0 : 1
-  const text = (code?.[1] ?? flat).trimEnd()
+  const text = plainSigns((code?.[1] ?? flat).trimEnd())
   return {
     id,
     line: item.text.first.number,
@@ -36,7 +37,8 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
 
 /** A note or a trigger as a bullet: a line of its own that leads to no step. */
 export function lineOf(place: MarkdownText, id: string): Bullet {
-  const text = place.text.replaceAll('\n', ' ').trim()
+  const raw = place.text.trim()
+  const text = plainSigns(raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw)
   const line = place.first.number
   return { id, line, text, word: firstWord(text), at: 0, place, children: [] }
 }

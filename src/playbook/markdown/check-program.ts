@@ -13,9 +13,8 @@ export function checkProgram(program: Program, uses: Iterable<VariableUses>, fin
   let words: ReadonlySet<string> | null = null
   // Only a variable that nobody reads is looked for in descriptions.
   const isMentioned = (name: string): boolean => (words ??= descriptionWords(program)).has(name)
-  const procedures = new Map(
-    program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]),
-  )
+  let procedures: ReadonlyMap<string, Procedure> | null = null
+  const procedureOf = (id: string): Procedure | undefined => (procedures ??= proceduresOf(program)).get(id)
   for (const { all } of uses) {
     for (const use of all) {
       const { name, write } = use
@@ -26,20 +25,24 @@ export function checkProgram(program: Program, uses: Iterable<VariableUses>, fin
           'remove the step if nobody needs it',
         )
       }
-      warnEarly(use, procedures, context)
+      warnEarly(use, procedureOf, context)
     }
   }
+}
+
+function proceduresOf(program: Program): ReadonlyMap<string, Procedure> {
+  return new Map(program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]))
 }
 
 /** A read above every write, in the one playbook that has them all, and in no loop. */
 function warnEarly(
   { name, stepRead: read, readIn, write, writtenIn, highestWrite }: VariableUse,
-  procedures: ReadonlyMap<string, Procedure>,
+  procedureOf: (id: string) => Procedure | undefined,
   context: StepContext,
 ): void {
   if (read === null || readIn === null || write === null || writtenIn !== readIn) return
   if (highestWrite <= read.line) return
-  const procedure = procedures.get(readIn)
+  const procedure = procedureOf(readIn)
   if (procedure === undefined || procedure.parameters.some((each) => each.name === name)) return
   if (hasLoop(procedure.steps)) return
   if (/\bhas\(|\bdefault\(|is (?:not )?(?:set|empty)/i.test(read.text)) return

@@ -42,6 +42,8 @@ const setters: ReadonlyMap<string, { readonly bare: readonly RegExp[]; readonly 
   ])
 const listers: ReadonlySet<string> = new Set('extract get collect obtain read find list'.split(' '))
 
+const noNames: ReadonlySet<string> = new Set()
+
 /**
  * Notes the variables that the bullets of a playbook set in a form that leaves no doubt: those with `$` are added to the agent's, the
  * others are returned.
@@ -49,11 +51,12 @@ const listers: ReadonlySet<string> = new Set('extract get collect obtain read fi
 export function collectNames(draft: PlaybookDraft, state: Set<string>): ReadonlySet<string> {
   const collector = new NameCollector(draft, state)
   collector.visit(draft.steps ?? [])
-  return collector.locals
+  return collector.locals ?? noNames
 }
 
 class NameCollector {
-  readonly locals = new Set<string>()
+  /** Null while there are none, as in most playbooks. */
+  locals: Set<string> | null = null
   readonly #state: Set<string>
   readonly #parameters: PlaybookDraft['signature']['parameters']
 
@@ -76,26 +79,32 @@ class NameCollector {
     const word = firstWord(text)
     const opened = setters.get(word)
     const keeps = keeper.test(text)
-    if (opened !== undefined) for (const form of opened.bare) this.#add(form.exec(text)?.[1], this.locals)
-    if (keeps) this.#add(keepBare.exec(text)?.[1], this.locals)
+    if (opened !== undefined) for (const form of opened.bare) this.#addLocal(form.exec(text)?.[1])
+    if (keeps) this.#addLocal(keepBare.exec(text)?.[1])
     const is = text.includes(' is ') || text.includes('=') ? isForm.exec(text) : null
-    if (is !== null && isAssignedBare(is[1]!, is[2]!)) this.#add(is[1], this.locals)
+    if (is !== null && isAssignedBare(is[1]!, is[2]!)) this.#addLocal(is[1])
     if (!text.includes('$')) return
-    if (text.startsWith('$')) this.#add(assigned.exec(text)?.[1], this.#state)
-    if (opened !== undefined) for (const form of opened.dollar) this.#add(form.exec(text)?.[1], this.#state)
-    if (keeps) this.#add(keepDollar.exec(text)?.[1], this.#state)
+    if (text.startsWith('$')) this.#addState(assigned.exec(text)?.[1])
+    if (opened !== undefined) for (const form of opened.dollar) this.#addState(form.exec(text)?.[1])
+    if (keeps) this.#addState(keepDollar.exec(text)?.[1])
     // `Extract $a, $b from …`, `Ask user for $a and $b`: all that stand in the list.
     if (listers.has(word)) this.#addAll(listForm.exec(text)?.[1])
     if (ask.test(text)) this.#addAll(askForm.exec(text)?.[1])
   }
 
   #addAll(words: string | undefined): void {
-    if (words !== undefined) for (const found of sigilNames(words)) this.#add(found, this.#state)
+    if (words !== undefined) for (const found of sigilNames(words)) this.#addState(found)
   }
 
-  #add(found: string | undefined, names: Set<string>): void {
-    if (found === undefined) return
-    for (const { name } of this.#parameters) if (name === found) return
-    names.add(found)
+  #addState(found: string | undefined): void {
+    if (found !== undefined && !this.#isParameter(found)) this.#state.add(found)
+  }
+
+  #addLocal(found: string | undefined): void {
+    if (found !== undefined && !this.#isParameter(found)) (this.locals ??= new Set()).add(found)
+  }
+
+  #isParameter(found: string): boolean {
+    return this.#parameters.some(({ name }) => name === found)
   }
 }

@@ -50,7 +50,8 @@ class Expander {
     }
     const lines = splitLines(source.text, source.file)
     if (indent === '' && !source.text.includes('!import')) {
-      for (const line of lines) this.lines.push(line)
+      if (this.lines.length === 0) this.lines = lines
+      else for (const line of lines) this.lines.push(line)
       return
     }
     let open: string | null = null

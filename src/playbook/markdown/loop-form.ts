@@ -29,7 +29,7 @@ const openers: ReadonlySet<string> = new Set('while until as repeat keep do loop
 /** Reads the opening of a loop; null where the bullet opens none. */
 export function loopHead(bullet: Bullet, context: StepContext): LoopHead | null {
   if (!openers.has(bullet.word)) return null
-  const text = bullet.text.replace(/\s*:$/, '')
+  const text = bullet.text.endsWith(':') ? bullet.text.slice(0, -1).trimEnd() : bullet.text
   const repeated = whileForm.exec(text)
   if (repeated !== null) return conditional(repeated[1]!, repeated[2]!, text, bullet, context)
   const range = rangeForm.exec(text)

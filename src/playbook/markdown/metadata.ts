@@ -49,6 +49,9 @@ export function isCount(value: Json | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 10_000
 }
 
+const noMetadata: JsonObject = Object.freeze(Object.create(null))
+const anyKey = /^[a-z][a-z0-9_]*:/m
+
 /**
  * Takes the lines `key: value` out of a description. A line with an unknown key stays in the description, with a warning: it may
  * be prose.
@@ -60,11 +63,15 @@ export function readMetadata(
   quiet = false,
 ): { metadata: JsonObject; description: MarkdownText[] } {
   const known = owner === 'agent' ? agentKeys : playbookKeys
-  const metadata: Record<string, Json> = Object.create(null)
+  let metadata: Record<string, Json> | null = null
   const description: MarkdownText[] = []
   for (const block of blocks) {
     if (block.kind !== 'paragraph') {
       description.push(...textsOf([block]))
+      continue
+    }
+    if (!anyKey.test(block.text.text)) {
+      description.push(block.text)
       continue
     }
     const kept: number[] = []
@@ -98,11 +105,14 @@ export function readMetadata(
       const problem = value === undefined ? 'is not YAML' : (values[found[1]!]?.(value) ?? null)
       if (problem !== null) {
         if (!quiet) findings.error('value_not_allowed', place, `\`${found[1]!}\` ${problem}`)
-      } else if (value !== undefined) metadata[found[1]!] = value
+      } else if (value !== undefined) {
+        metadata ??= Object.create(null) as Record<string, Json>
+        metadata[found[1]!] = value
+      }
     }
     if (kept.length > 0) description.push(linesOf(block.text, lines, kept))
   }
-  return { metadata, description }
+  return { metadata: metadata ?? noMetadata, description }
 }
 
 function warnUnknown(

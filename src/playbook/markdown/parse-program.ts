@@ -55,7 +55,7 @@ export function parseProgram(
   }
   const first = sources[0]?.file ?? null
   if (findings.hasErrors) return finished(null, findings, 'program', [])
-  const blocks = outlines.flatMap((each) => each.blocks)
+  const blocks = outlines.length === 1 ? outlines[0]!.blocks : outlines.flatMap((each) => each.blocks)
   const byName = sources.some(({ file }) => file.toLowerCase().endsWith('.pb'))
   if (!isProgram(blocks, byName)) return ordinary(first, lines.flat())
   const front = mergeFronts(outlines, findings)

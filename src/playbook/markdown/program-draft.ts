@@ -272,7 +272,7 @@ class Drafter {
     return lines
   }
 
-  #steps(blocks: readonly MarkdownBlock[]): MarkdownItem[] {
+  #steps(blocks: readonly MarkdownBlock[]): readonly MarkdownItem[] {
     for (const block of blocks) {
       if (block.kind !== 'paragraph') continue
       const message = `${quote(block.text.text)} stands between the steps and is not one`
@@ -283,7 +283,9 @@ class Drafter {
         'begin it with `- ` to make it a step',
       )
     }
-    return blocks.filter((block) => block.kind === 'item')
+    return blocks.every((block) => block.kind === 'item')
+      ? blocks
+      : blocks.filter((block) => block.kind === 'item')
   }
 }
 

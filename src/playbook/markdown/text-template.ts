@@ -39,6 +39,7 @@ export function readTemplate(
   },
 ): ReadTemplate {
   if (words.length > expressionLimit.sourceLength) return tooLong(words)
+  if (plainEnd(words, 0) === words.length) return withoutHoles(words)
   const lifter = new Lifter(words, options.callables, options.agent)
   const braces: { start: number; end: number; text: string }[] = []
   let source = ''
@@ -117,10 +118,14 @@ function tooLong(words: string): ReadTemplate {
     start: 0,
     end: words.length,
   } as const
+  return { ...withoutHoles(''), problems: [problem] }
+}
+
+function withoutHoles(source: string): ReadTemplate {
   return {
-    computation: { form: 'template', source: '', calls: [] },
+    computation: { form: 'template', source, calls: [] },
     names: [],
-    problems: [problem],
+    problems: [],
     braces: [],
     holes: 0,
   }
