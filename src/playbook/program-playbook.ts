@@ -89,6 +89,7 @@ function callsOf(step: Step): readonly Call[] {
     case 'ask':
       return [...wordsCalls(step.words), ...conditionCalls(step.until)]
     case 'loop':
+    case 'require':
       return conditionCalls(step.condition)
     case 'each':
       return step.over.calls

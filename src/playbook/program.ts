@@ -155,7 +155,11 @@ export type StepBody =
       readonly maxTurns: number
       readonly steps: readonly Step[]
     }
-  | { readonly kind: 'break' | 'continue' | 'end' }
+  | { readonly kind: 'break' | 'continue' }
+  /** The run ends here; `reason` is what its result says, where the bullet gives one. */
+  | { readonly kind: 'end'; readonly reason?: string }
+  /** The step fails, and nothing after it is done, unless the condition holds. */
+  | { readonly kind: 'require'; readonly condition: Condition }
   | { readonly kind: 'return'; readonly value: Computation | null }
   /** A value that a model writes as instructed is returned. */
   | { readonly kind: 'answer'; readonly instruction: string; readonly reads: readonly string[] }

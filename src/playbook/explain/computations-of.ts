@@ -23,7 +23,7 @@ export function computationsIn(steps: readonly Step[]): readonly Computation[] {
         waiting.push(...arm.steps)
       }
     }
-    if (step.kind === 'loop') take(step.condition)
+    if (step.kind === 'loop' || step.kind === 'require') take(step.condition)
     if (step.kind === 'each') found.push(step.over)
     if (step.kind === 'loop' || step.kind === 'each') waiting.push(...step.steps)
   }

@@ -161,6 +161,8 @@ class ModelCallCounter {
       }
       case 'loop':
         return this.#loop(step, this.#condition(step.condition, within), within)
+      case 'require':
+        return this.#condition(step.condition, within)
       case 'each':
         return sum([this.#computation(step.over, within), this.#loop(step, free, within)])
       case 'return':

@@ -29,6 +29,8 @@ export function markStep(step: Exclude<Step, { kind: 'if' }>, risks: ToolRisks):
       return { ...markCondition(step.condition), shape: 'loop' }
     case 'each':
       return { ...guaranteed, ...touched([step.over]), shape: 'loop' }
+    case 'require':
+      return markCondition(step.condition)
     case 'break':
       return { ...guaranteed, shape: 'leave' }
     case 'continue':

@@ -66,6 +66,8 @@ function wordsOf(step: Exclude<Step, { kind: 'if' }>, names: ProgramNames): stri
       return 'go on with the next round'
     case 'end':
       return 'end the program'
+    case 'require':
+      return `go on only if ${phraseWhen(step.condition, names)}, and fail otherwise`
     case 'return':
       return step.value === null ? 'return' : `return ${phraseValue(step.value, names)}`
     case 'answer':

@@ -130,7 +130,7 @@ function betweenPlaybooks(context: ProgramContext): readonly RunEvent[] {
     const fire: RunEvent = { type: 'trigger.fired', at, key: last.key }
     return typeof fired === 'string' ? endRun(context, 'failed', fired) : [fire, ...fired]
   }
-  const result = program.result === null ? null : textOf(program.result)
+  const result = program.reason ?? (program.result === null ? null : textOf(program.result))
   return [{ type: 'run.finished', at, status: 'succeeded', message: result }]
 }
 

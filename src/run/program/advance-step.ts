@@ -1,7 +1,7 @@
 import type { Step, Target } from '../../playbook/program.ts'
 import type { Json } from '../../shared/json.ts'
 import type { RunEvent } from '../event.ts'
-import { advanceEach, advanceIf, advanceLoop, breakLoop, continueLoop } from './advance-branch.ts'
+import { advanceEach, advanceIf, advanceLoop, breakLoop, continueLoop, judgeCondition } from './advance-branch.ts'
 import { advanceAsk, advanceSay, advanceWait } from './advance-talk.ts'
 import { returnFrom } from './begin-playbook.ts'
 import { askQuestions, extractQuestion, followingQuestions } from './ask-questions.ts'
@@ -42,8 +42,10 @@ export function advanceStep(context: ProgramContext, frame: Frame, step: Step): 
       return advanceAnswer(context, frame, step)
     case 'act':
       return advanceAct(context, frame, step)
+    case 'require':
+      return advanceRequire(context, frame, step)
     case 'end':
-      return endProgram(context)
+      return endProgram(context, step.reason)
   }
 }
 
@@ -70,11 +72,23 @@ function advanceExtract(context: ProgramContext, frame: Frame, step: StepOf<'ext
 }
 
 /** Every playbook that runs returns, the innermost first, so that no call is left open. */
-function endProgram(context: ProgramContext): readonly RunEvent[] {
+function endProgram(context: ProgramContext, reason: string | undefined): readonly RunEvent[] {
   const frames = context.program.frames.toReversed()
   return [
     ...frames.flatMap((frame) => [...closeSteps(context, frame), ...returnFrom(context, frame, null)]),
-    { type: 'program.ending', at: context.at },
+    { type: 'program.ending', at: context.at, ...(reason === undefined ? {} : { reason }) },
+  ]
+}
+
+/** A guard: what does not hold, or cannot be worked out, fails the step. */
+function advanceRequire(context: ProgramContext, frame: Frame, step: StepOf<'require'>): readonly RunEvent[] {
+  const judged = judgeCondition(context, frame, step.id, step.condition)
+  if ('events' in judged) return judged.events
+  if ('error' in judged) return [failStep(context, step.id, judged.error)]
+  return [
+    judged.holds
+      ? completeStep(context, step.id)
+      : failStep(context, step.id, `it does not hold: ${step.text.replace(/[.!]+$/, '')}`),
   ]
 }
 

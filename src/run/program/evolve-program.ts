@@ -93,6 +93,7 @@ export function evolveProgram(state: RunState, event: RunEvent): void {
     case 'failure.handled':
       return handleFailure(context)
     case 'program.ending':
+      if (event.reason !== undefined) program.reason = event.reason
       return endProgram(context)
     default:
   }

@@ -83,4 +83,4 @@ export type ProgramEvent =
   /** The playbooks that come after a call have been begun. */
   | { readonly type: 'call.followed'; readonly tool: string }
   | { readonly type: 'failure.handled'; readonly trigger: string }
-  | { readonly type: 'program.ending' }
+  | { readonly type: 'program.ending'; readonly reason?: string }

@@ -123,6 +123,8 @@ export interface ProgramState {
   ended: number
   /** What the program returned. */
   result: Json
+  /** Why the program ended, where the bullet that ended it says so. */
+  reason?: string
   /** How often each bullet was begun. */
   readonly visited: Record<string, number>
   readonly counters: {
