@@ -130,7 +130,7 @@ describe('practice tools', () => {
       // Nobody can be asked about a call that was not made, and nothing is sent again.
       await findOut(dry, { key: context.idempotencyKey, args: sample[name]! })
       const undo = compensationOf(dry, sample[name]!, result)
-      if (undo !== null) {
+      if (undo !== null && 'tool' in undo) {
         await dryRunTool(tools.get(undo.tool)!, { callReads }).execute(undo.args, context)
       }
     }

@@ -140,12 +140,18 @@ describe('compensationOf', () => {
     })
   })
 
-  it('is none where the tool says none, or nothing that can be called', () => {
+  it('is none where the tool says that there is nothing to undo', () => {
     expect(undo(undefined)).toBeNull()
     expect(undo(() => null)).toBeNull()
-    expect(undo(() => expect.fail('broken'))).toBeNull()
-    expect(undo((() => ({ tool: 7 })) as never)).toBeNull()
-    expect(undo((() => ({ tool: 'a', args: [1] })) as never)).toBeNull()
-    expect(undo((() => ({ tool: 'a', args: { at: 1n } })) as never)).toBeNull()
+  })
+
+  it('is told where it cannot be worked out, so that nobody takes it for nothing to undo', () => {
+    const broken = () => {
+      throw new Error('no such field')
+    }
+    expect(undo(broken)).toEqual({ error: "'t' cannot say what undoes it: no such field" })
+    for (const said of [{ tool: 7 }, 'uncordon', { tool: 'a', args: [1] }, { tool: 'a', args: { at: 1n } }]) {
+      expect(undo((() => said) as never)).toEqual({ error: expect.stringContaining("'t'") as string })
+    }
   })
 })
