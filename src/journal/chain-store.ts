@@ -1,6 +1,6 @@
 import type { SealedEntry } from './chain.ts'
 import type { Checkpoint } from './chain-checkpoint.ts'
-import type { Authorship, JournalFact, LeasedJournal } from './journal.ts'
+import type { Authorship, Halt, JournalFact, LeasedJournal } from './journal.ts'
 
 /** A journal whose record can be proven: chained, authenticated and signed, with payloads that can be erased. */
 export interface ChainStore extends LeasedJournal {
@@ -22,6 +22,12 @@ export interface ChainStore extends LeasedJournal {
   publicKeys(): Readonly<Record<string, string>>
   /** Writes what was done to the tenant itself into its chain. */
   administer(facts: readonly JournalFact[], author: Authorship): Promise<void>
+  /** Stops every run of the tenant before its next effect (J8), and writes that into its chain; false if it was halted already. */
+  halt(author: Authorship, halt: Pick<Halt, 'at' | 'reason'>): Promise<boolean>
+  /** Lets the runs of the tenant go on, and writes that into its chain; false if they were not halted. */
+  unhalt(author: Authorship, why: Pick<Halt, 'at' | 'reason'>): Promise<boolean>
+  /** Who halted the tenant; null while nobody has. */
+  halted(tenant: string): Promise<Halt | null>
   /** Erases the payloads of a run for good; the chain stays valid, and the tenant's chain says that it was done. */
   erase(run: string, author: Authorship & { readonly at: number }): Promise<void>
   /** Keeps a text that runs refer to by its digest, and gives that digest. */

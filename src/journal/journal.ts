@@ -12,6 +12,7 @@
  * J6  What an append reserves and what it writes down happen together or not at all. A lock has one holder in its tenant, until the
  *     holder gives it back or its run is finished. A counter never goes above the limit that a reservation names.
  * J7  A run belongs to the tenant of its first entry.
+ * J8  While a tenant is halted, an append that asks for it not to be writes nothing.
  */
 import type { JsonObject } from '../shared/json.ts'
 
@@ -44,6 +45,15 @@ export interface JournalEntry extends JournalFact, Authorship {
 export type Reservation =
   | { readonly kind: 'counter'; readonly key: string; readonly amount: number; readonly limit: number }
   | { readonly kind: 'lock'; readonly key: string }
+  /** The tenant is not halted (J8). */
+  | { readonly kind: 'unhalted' }
+
+/** Who halted a tenant: none of its runs has an effect until somebody lets them go on. */
+export interface Halt {
+  readonly by: string
+  readonly at: number
+  readonly reason: string
+}
 
 /** What a run gives back, together with the facts that say why. A lock it does not hold is no matter. */
 export type Release =

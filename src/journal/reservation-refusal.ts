@@ -4,9 +4,11 @@ import type { Release, Reservation } from './journal.ts'
 /** The error for something that is not to be had now. */
 export function reservationRefusal(wanted: Reservation, found: number | string): LockstepError {
   const message =
-    wanted.kind === 'lock'
-      ? `'${wanted.key}' is locked by run ${found}.`
-      : `'${wanted.key}' stands at ${found}, and ${wanted.amount} more would pass the limit of ${wanted.limit}.`
+    wanted.kind === 'unhalted'
+      ? `All runs are halted: ${found}.`
+      : wanted.kind === 'lock'
+        ? `'${wanted.key}' is locked by run ${found}.`
+        : `'${wanted.key}' stands at ${found}, and ${wanted.amount} more would pass the limit of ${wanted.limit}.`
   return new LockstepError('reservation_refused', message, {
     consequence: 'retry',
     hint: 'Nothing was written. Try again when it is free, or raise the limit.',
@@ -16,7 +18,7 @@ export function reservationRefusal(wanted: Reservation, found: number | string):
 /** Throws `invalid_value` for amounts that are no amounts: what is given back must be as exact as what is taken. */
 export function checkAmounts(changes: readonly (Reservation | Release)[]): void {
   for (const change of changes) {
-    if (change.kind === 'lock') continue
+    if (change.kind !== 'counter') continue
     const { key, amount } = change
     const limit = 'limit' in change ? change.limit : 0
     if (Number.isSafeInteger(amount) && amount >= 0 && Number.isFinite(limit)) continue

@@ -20,6 +20,8 @@ export class MemoryReservations {
       else if (holder(at) === run) locks.set(at, null)
     }
     for (const wanted of reservations) {
+      // A journal in memory knows no halt: whoever has it can stop its runs.
+      if (wanted.kind === 'unhalted') continue
       const at = place(wanted.key)
       const held = holder(at)
       if (wanted.kind === 'counter') {

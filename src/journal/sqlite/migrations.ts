@@ -78,6 +78,9 @@ const migrations: readonly string[] = [
      BEGIN SELECT RAISE(ABORT, 'payloads are never changed'); END;
    CREATE TRIGGER batches_are_not_removed BEFORE DELETE ON batches
      BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;`,
+  `CREATE TABLE halts (
+     tenant TEXT PRIMARY KEY, principal TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 /** The newest form of the store. */

@@ -111,7 +111,7 @@ describe('the chain in SQLite', () => {
     await threeEntries(open)
     const database = new DatabaseSync(path)
     expect(() => database.exec("UPDATE batches SET facts = 'x'")).toThrow(/never changed/)
-    expect(() => database.exec("UPDATE batches SET body = zeroblob(1)")).toThrow(/never changed/)
+    expect(() => database.exec('UPDATE batches SET body = zeroblob(1)')).toThrow(/never changed/)
     expect(() => database.exec('DELETE FROM batches')).toThrow(/never removed/)
     database.close()
   })

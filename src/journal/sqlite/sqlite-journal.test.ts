@@ -34,3 +34,33 @@ test('Q1: a lazy append is there at once, in its order, and with the next one th
   await other.close()
   await journal.close()
 })
+
+test('J8: a halted tenant lets nothing through that asks for it not to be, over a restart, until it goes on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-sqlite-'))
+  const open = () => new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
+  const by = { tenant: 'acme', principal: 'ada' }
+  const fact = { type: 'a', at: 1, data: {} }
+  const journal = open()
+  expect(await journal.halt(by, { at: 5, reason: 'wrong region' })).toBe(true)
+  expect(await journal.halt(by, { at: 6, reason: 'again' })).toBe(false)
+  await journal.close()
+  const again = open()
+  expect(await again.halted('acme')).toEqual({ by: 'ada', at: 5, reason: 'wrong region' })
+  const reservations = [{ kind: 'unhalted' }] as const
+  await expect(again.append('r1', [fact], { ...by, expectedSeq: 0, reservations })).rejects.toMatchObject({
+    code: 'reservation_refused',
+    message: 'All runs are halted: ada, wrong region.',
+  })
+  await again.append('r1', [fact], { ...by, expectedSeq: 0 })
+  await again.append('r2', [fact], { tenant: 'other', principal: 'eve', expectedSeq: 0, reservations })
+  expect(await again.unhalt(by, { at: 7, reason: 'mended' })).toBe(true)
+  expect(await again.unhalt(by, { at: 8, reason: 'again' })).toBe(false)
+  await again.append('r1', [fact], { ...by, expectedSeq: 1, reservations })
+  const chain = await again.sealed('tenant:acme')
+  expect(chain.map(({ link, payload }) => [link.type, payload!.data['reason'] ?? null])).toEqual([
+    ['tenant.halted', 'wrong region'],
+    ['run.opened', null],
+    ['tenant.unhalted', 'mended'],
+  ])
+  await again.close()
+})

@@ -23,6 +23,7 @@ import {
   closingTypes,
   type AppendOptions,
   type Authorship,
+  type Halt,
   type JournalEntry,
   type JournalFact,
 } from '../journal.ts'
@@ -155,6 +156,18 @@ export class SqliteJournal implements ChainStore {
     await this.#group.add(() => copied.forEach((fact) => this.#writer.note(fact, author)))
   }
 
+  async halt(author: Authorship, halt: Pick<Halt, 'at' | 'reason'>): Promise<boolean> {
+    return await this.#setHalt('tenant.halted', author, halt, { by: author.principal, ...halt })
+  }
+
+  async unhalt(author: Authorship, why: Pick<Halt, 'at' | 'reason'>): Promise<boolean> {
+    return await this.#setHalt('tenant.unhalted', author, why, null)
+  }
+
+  async halted(tenant: string): Promise<Halt | null> {
+    return this.#ask(() => this.#reservations.halted(tenant))
+  }
+
   async erase(run: string, author: Authorship & { readonly at: number }): Promise<void> {
     this.#assertOpen()
     await this.#group.add(() => {
@@ -228,6 +241,21 @@ export class SqliteJournal implements ChainStore {
     }
     if (facts.some(({ type }) => signedTypes.has(type))) this.#sign(head, facts.at(-1)!.at)
     return entries
+  }
+
+  async #setHalt(
+    type: string,
+    author: Authorship,
+    { at, reason }: Pick<Halt, 'at' | 'reason'>,
+    halt: Halt | null,
+  ): Promise<boolean> {
+    this.#assertOpen()
+    const [fact] = copyFacts('tenant', [{ type, at, data: { reason } }])
+    return await this.#group.add(() => {
+      const changed = this.#reservations.setHalt(author.tenant, halt)
+      if (changed) this.#writer.note(fact!, author)
+      return changed
+    })
   }
 
   #sign(head: Head, at: number): void {

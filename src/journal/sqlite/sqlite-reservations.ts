@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { AppendOptions, Release, Reservation } from '../journal.ts'
+import type { AppendOptions, Halt, Release, Reservation } from '../journal.ts'
 import { reservationRefusal } from '../reservation-refusal.ts'
 
 /** Leases, counters and locks in a store (J5, J6), inside a transaction of the caller. */
@@ -12,6 +12,9 @@ export class SqliteReservations {
   readonly #lock: StatementSync
   readonly #unlock: StatementSync
   readonly #unlockAll: StatementSync
+  readonly #halt: StatementSync
+  readonly #insertHalt: StatementSync
+  readonly #deleteHalt: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#epoch = database.prepare('SELECT epoch FROM leases WHERE run = ?')
@@ -25,6 +28,11 @@ export class SqliteReservations {
     this.#holder = database.prepare('SELECT run FROM locks WHERE tenant = ? AND key = ?')
     this.#lock = database.prepare('INSERT OR IGNORE INTO locks (tenant, key, run) VALUES (?, ?, ?)')
     this.#unlock = database.prepare('DELETE FROM locks WHERE tenant = ? AND key = ? AND run = ?')
+    this.#halt = database.prepare('SELECT principal, at, reason FROM halts WHERE tenant = ?')
+    this.#insertHalt = database.prepare(
+      'INSERT OR IGNORE INTO halts (tenant, principal, at, reason) VALUES (?, ?, ?, ?)',
+    )
+    this.#deleteHalt = database.prepare('DELETE FROM halts WHERE tenant = ?')
     this.#unlockAll = database.prepare('DELETE FROM locks WHERE run = ? AND tenant = ?')
   }
 
@@ -43,6 +51,22 @@ export class SqliteReservations {
     this.#unlockAll.run(run, tenant)
   }
 
+  /** Who halted the tenant. */
+  halted(tenant: string): Halt | null {
+    const row = this.#halt.get(tenant)
+    if (row === undefined) return null
+    return { by: String(row['principal']), at: Number(row['at']), reason: String(row['reason']) }
+  }
+
+  /** Halts a tenant, or lets it go on; says whether that changed anything. */
+  setHalt(tenant: string, halt: Halt | null): boolean {
+    const { changes } =
+      halt === null
+        ? this.#deleteHalt.run(tenant)
+        : this.#insertHalt.run(tenant, halt.by, halt.at, halt.reason)
+    return Number(changes) > 0
+  }
+
   /** Works out what an append changes and throws `reservation_refused` if it cannot be; the result carries it out. */
   plan(run: string, options: AppendOptions): (() => void) | null {
     const { tenant, reservations = [], releases = [] } = options
@@ -55,7 +79,10 @@ export class SqliteReservations {
         counts.set(release.key, Math.max(0, count(release.key) - release.amount))
     }
     for (const wanted of reservations) {
-      if (wanted.kind === 'counter') {
+      if (wanted.kind === 'unhalted') {
+        const halt = this.halted(tenant)
+        if (halt !== null) throw reservationRefusal(wanted, `${halt.by}, ${halt.reason}`)
+      } else if (wanted.kind === 'counter') {
         const now = count(wanted.key)
         if (now + wanted.amount > wanted.limit) throw reservationRefusal(wanted, now)
         counts.set(wanted.key, now + wanted.amount)
@@ -77,6 +104,6 @@ export class SqliteReservations {
   ): void {
     for (const [key, amount] of counts) this.#setCount.run(tenant, key, amount)
     for (const key of freed) this.#unlock.run(tenant, key, run)
-    for (const { kind, key } of reservations) if (kind === 'lock') this.#lock.run(tenant, key, run)
+    for (const each of reservations) if (each.kind === 'lock') this.#lock.run(tenant, each.key, run)
   }
 }
