@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openRecords } from '../../src/app.ts'
 import { SecretStore } from '../../src/source/secret-store.ts'
 import { runLockstep } from './run-lockstep.ts'
 
@@ -54,6 +55,19 @@ function everything(path: string): string {
     .map((name) => join(path, name))
     .map((each) => (statSync(each).isDirectory() ? everything(each) : readFileSync(each, 'utf8')))
     .join('\n')
+}
+
+/** Every file under a folder, and what the records say to who has their keys: a store that encrypts them hides nothing here. */
+async function kept(left: string): Promise<string> {
+  const records = await openRecords(join(left, 'home', 'runs'))
+  try {
+    const entries = []
+    for (const run of await records.runs()) entries.push(...(await records.read(run)))
+    expect(entries.length).toBeGreaterThan(0)
+    return `${everything(left)}\n${JSON.stringify(entries)}`
+  } finally {
+    await records.close()
+  }
 }
 
 describe('planted secrets', () => {
@@ -132,12 +146,12 @@ describe('planted secrets', () => {
     expect(received).toContain(`Bearer ${secrets.header}`)
     expect(received).toContain(`Token ${secrets.stored}`)
     expect(code, out + err).toBe(0)
-    const kept = everything(left)
-    expect(kept).toContain('[secret]')
+    const found = await kept(left)
+    expect(found).toContain('[secret]')
     for (const secret of hidden) {
       expect(out).not.toContain(secret)
       expect(err).not.toContain(secret)
-      expect(kept).not.toContain(secret)
+      expect(found).not.toContain(secret)
     }
   })
 
@@ -148,7 +162,8 @@ describe('planted secrets', () => {
     expect([ended.code, received]).toEqual([0, []])
     expect(ended.out).toContain('"authorization":"Bearer [secret env:PLANTED]"')
     expect(ended.out).toContain('"x-stored":"Token [secret store:planted]"')
-    for (const secret of hidden) expect(ended.out + everything(left)).not.toContain(secret)
+    const found = ended.out + (await kept(left))
+    for (const secret of hidden) expect(found).not.toContain(secret)
   })
 
   it('V2: are masked before the first tool that needs them is used', async () => {
@@ -193,8 +208,8 @@ describe('planted secrets', () => {
     ]
     const { code, out } = await runLockstep(args, { cwd: folder, env })
     expect(code, out).toBe(0)
-    expect(out + everything(left)).toContain('[secret]')
-    expect(out + everything(left)).not.toContain(secrets.header)
+    expect(out + (await kept(left))).toContain('[secret]')
+    expect(out + (await kept(left))).not.toContain(secrets.header)
   })
 
   it.each([
@@ -255,7 +270,7 @@ describe('planted secrets', () => {
   it('V1: are not read from what a model says', async () => {
     const { args, env, left } = await prepare()
     await runLockstep([...args, '--mode', 'execute'], { cwd: folder, env })
-    expect(everything(left)).toContain('/ok/env%3APLANTED%20file%3Atoken.txt')
+    expect(await kept(left)).toContain('/ok/env%3APLANTED%20file%3Atoken.txt')
   })
 
   it('that cannot be had are named, and nothing is sent', async () => {
