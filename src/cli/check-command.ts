@@ -39,7 +39,8 @@ export const checkCommand: Command = {
     const { names, flags } = readFlags(args, { format: { values: diagnosticFormats } })
     if (names.length === 0) throw new LockstepError('usage', 'check needs at least one file or directory')
     const format = (flags.get('format') ?? 'pretty') as DiagnosticFormat
-    const checked = checkAll(names, knownDispatchers(terminal), terminal)
+    const once = tellingOnce(terminal)
+    const checked = checkAll(names, knownDispatchers(once), once)
     if (format === 'json') writeJson(checked, terminal)
     else writeLines(checked, format, terminal)
     return checked.files.some((file) => file.diagnostics.some(isError)) ? exitCode.failed : exitCode.done
@@ -51,6 +52,16 @@ type Checked = {
   readonly files: readonly CheckedFile[]
   readonly skipped: readonly string[]
   readonly documents: readonly string[]
+}
+
+/** The same terminal, which is told nothing twice: one configuration is looked at for many files. */
+function tellingOnce(terminal: Terminal): Terminal {
+  const told = new Set<string>()
+  const err = (text: string) => {
+    if (!told.has(text)) terminal.err(text)
+    told.add(text)
+  }
+  return { ...terminal, err }
 }
 
 function checkAll(names: readonly string[], dispatchers: readonly string[], terminal: Terminal): Checked {

@@ -20,9 +20,9 @@ import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep explain FILE [--json | --mermaid] [--config FILE]
 
-Reads a playbook back in plain sentences, each bullet marked: guaranteed (it happens as written, every time), left to the
-model (with the tools it may touch), or asks a person. Then which notes are enforced, when triggers fire, the most model
-calls a run can take, and the flow as a drawing. Nothing is run.
+Reads a playbook or runbook back in plain sentences, each step marked: guaranteed (it happens as written, every time), left to the
+model (with the tools it may touch), or asks a person, who answers or approves. Then which notes are enforced, when triggers fire, the most
+model calls a run can take, and the flow as a drawing. Nothing is run.
 
 Options:
   --json         all of it as one JSON document
@@ -52,7 +52,7 @@ export const explainCommand: Command = {
     else {
       terminal.out(
         renderExplanation(explanation, {
-          command: `npx lockstep run ${quote(file)} --model me`,
+          command: `npx lockstep run ${quote(file)}${needsNoModel(file, explanation) ? '' : ' --model me'}`,
           width: Math.min(process.stdout.columns ?? 100, 120),
           ...(terminal.colour ? { paint: colour } : {}),
         }),
@@ -73,7 +73,15 @@ async function explain(
     const risks = new Map(tools.map(({ name, risk }) => [name, risk]))
     return program === null ? null : explainProgram(program, risks)
   }
-  return explainPlaybook(/\.m?ts$/i.test(file) ? await playbookOf(file) : loadPlaybook(file))
+  const playbook = /\.m?ts$/i.test(file) ? await playbookOf(file) : loadPlaybook(file)
+  const calls = playbook.steps.some((step) => step.tool !== null)
+  const tools = calls ? await knownTools(file, config, terminal) : []
+  return explainPlaybook(playbook, new Map(tools.map(({ name, risk }) => [name, risk])))
+}
+
+/** A runbook of calls alone runs without anybody to choose them. */
+function needsNoModel(file: string, { steps: { total, withoutModel } }: Explanation): boolean {
+  return !isMarkdown(file) && total > 0 && total === withoutModel
 }
 
 /** The playbook that a module exports. Throws `invalid_input` if that is none or several. */

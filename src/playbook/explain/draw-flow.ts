@@ -24,12 +24,14 @@ export function drawFlow(playbook: ExplainedPlaybook, options: DrawOptions = {})
 
 function drawList(steps: readonly ExplainedStep[], indent: string, lines: string[]): void {
   for (const step of steps) {
-    const { shape, number, sentence } = step
+    const { shape, number, sentence, after } = step
     if (shape === 'otherwise') {
       drawBranch(step, `${number} otherwise`, indent, lines)
       continue
     }
-    lines.push(`${indent}${signOf(step)} ${number} ${sentence}`)
+    // Where the order is a graph, a line from top to bottom would say what is not so.
+    const place = after === undefined ? '' : `(after ${after}) `
+    lines.push(`${indent}${signOf(step)} ${number} ${place}${sentence}`)
     if (step.steps.length > 0) drawBranch(step, shape === 'loop' ? 'again' : 'yes', indent, lines)
   }
 }

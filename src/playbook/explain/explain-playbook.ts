@@ -9,17 +9,19 @@ import type {
   FlowEdge,
   FlowNode,
 } from './explanation.ts'
+import { markCall, phraseCallStep, risksOf, rulesOfCall, toolsOfCall } from './explain-call.ts'
+import type { ToolRisks } from './phrase-call.ts'
 import { phraseCount, phraseList, phraseSeconds, phraseSentence } from './phrase-name.ts'
 
 /** The turns an agent takes at most where neither the playbook nor its host says otherwise. */
 const usualTurns = 50
 
 /**
- * Says what a typed playbook leaves to the model and what is kept: each step is a model's work inside a boundary; the order, the
- * tools and the rules are the gate's.
+ * Says what a typed playbook or a runbook leaves to the model and what is kept: a call is made as written; any other step is a model's work
+ * inside a boundary; the order, the tools and the rules are the gate's. With the risks of the tools it says what they can do.
  */
-export function explainPlaybook(playbook: Playbook): Explanation {
-  const steps = playbook.steps.map((step, index) => explainStep(step, index))
+export function explainPlaybook(playbook: Playbook, risks: ToolRisks = new Map()): Explanation {
+  const steps = playbook.steps.map((step, index) => explainStep(step, index, playbook, risks))
   const explained: ExplainedPlaybook = {
     id: playbook.id,
     agent: null,
@@ -29,33 +31,52 @@ export function explainPlaybook(playbook: Playbook): Explanation {
     notes: notesOf(playbook),
     triggers: [],
   }
+  const withoutModel = playbook.steps.filter((step) => step.tool !== null).length
+  const most = steps.length > 0 && withoutModel === steps.length ? 0 : (playbook.maxIterations ?? usualTurns)
   return {
     name: playbook.name,
     playbooks: [explained],
-    steps: { total: steps.length, withoutModel: 0 },
-    modelCalls: { most: playbook.maxIterations ?? usualTurns, because: [], besides: [], limit: null },
+    steps: { total: steps.length, withoutModel },
+    modelCalls: { most, because: [], besides: [], limit: null },
     flow: flowOf(playbook, steps),
   }
 }
 
-function explainStep(step: PlaybookStep, index: number): ExplainedStep {
+function explainStep(step: PlaybookStep, index: number, playbook: Playbook, risks: ToolRisks): ExplainedStep {
   const any = step.expectedTools.includes('*')
+  const named = step.tool === null ? step.expectedTools.filter((tool) => tool !== '*') : toolsOfCall(step)
+  const known = risksOf(named, risks)
   return {
     id: step.id,
     number: String(index + 1),
-    sentence: phraseSentence(step.description === '' ? step.id : step.description),
+    sentence:
+      step.tool === null
+        ? phraseSentence(step.description === '' ? step.id : step.description)
+        : phraseCallStep(step),
     text: step.description,
     line: null,
-    mark: 'left to the model',
-    needsModel: 'always',
-    tools: any ? ['any tool that no step names'] : step.expectedTools,
+    ...(step.tool === null
+      ? { mark: 'left to the model', needsModel: 'always', shape: 'model' }
+      : markCall(step)),
+    tools: any ? ['any tool that no step names'] : named,
     reach: 'named',
+    ...(Object.keys(known).length === 0 ? {} : { risks: known }),
+    ...(playbook.strictSequence ? {} : { after: numbersAfter(step.after, playbook) }),
     runs: [],
-    shape: 'model',
     chained: false,
     inline: false,
     steps: [],
   }
+}
+
+/** What a step comes after, by numbers: "1 and 2". */
+function numbersAfter(after: After | null, playbook: Playbook): string {
+  if (after === null) return 'nothing'
+  if (after.kind === 'step') return String(playbook.getStepIndex(after.id)! + 1)
+  const members = after.of.map((each) =>
+    each.kind === 'step' ? numbersAfter(each, playbook) : `(${numbersAfter(each, playbook)})`,
+  )
+  return phraseList(members, after.kind === 'all' ? 'and' : 'or')
 }
 
 /** What the gate keeps: the order, rules, what completes a step, limits; and the hints, which are advice. */
@@ -68,7 +89,23 @@ function notesOf(playbook: Playbook): readonly ExplainedNote[] {
         ),
       ]
     : []
-  return [...order, ...playbook.rules.map(ruleNote), ...playbook.steps.flatMap(stepNotes)]
+  return [
+    ...order,
+    ...playbook.rules.map(ruleNote),
+    ...playbook.steps.flatMap(stepNotes),
+    ...undoNotes(playbook),
+  ]
+}
+
+/** What becomes of what was done when the run does not come to its end. */
+function undoNotes({ onFailure, onCancel, steps }: Playbook): readonly ExplainedNote[] {
+  if (steps.every((step) => step.tool === null) && onFailure === null && onCancel === 'stop') return []
+  const undone = 'what was done is undone, the latest first, as far as it can be'
+  const left = 'what was done stays as it is'
+  return [
+    enforced('When a required step fails', onFailure === 'compensate' ? undone : left),
+    enforced('When the run is cancelled', onCancel === 'compensate' ? undone : left),
+  ]
 }
 
 function ruleNote({ tool, require, message }: PlaybookRule): ExplainedNote {
@@ -84,6 +121,7 @@ function stepNotes(step: PlaybookStep): readonly ExplainedNote[] {
     keep('its proof', `it is not complete unless ${step.validation.expression}`)
   if (step.maxToolCalls !== null) keep('its calls', `at most ${phraseCount(step.maxToolCalls, 'call')}`)
   if (step.timeoutSeconds !== null) keep('its time', `at most ${phraseSeconds(step.timeoutSeconds)}`)
+  for (const [text, rule] of step.tool === null ? [] : rulesOfCall(step)) keep(text, rule)
   for (const tool of Object.keys(step.arguments))
     keep(`the arguments of ${tool}`, 'what they must be is checked')
   for (const hint of step.hints)
@@ -104,8 +142,9 @@ function enforced(text: string, rule: string): ExplainedNote {
 /** The order as the gate keeps it: a chain, the edges that `after` gives, or none. */
 function flowOf(playbook: Playbook, explained: readonly ExplainedStep[]): Explanation['flow'] {
   const start: FlowNode = { id: 'p1', playbook: playbook.id, label: playbook.name, shape: 'start' }
-  const nodes = explained.map(({ number, sentence }): FlowNode => {
-    return { id: `p1s${number}`, playbook: playbook.id, label: `${number} ${sentence}`, shape: 'model' }
+  const nodes = explained.map(({ number, sentence, shape }): FlowNode => {
+    const drawn = shape === 'do' || shape === 'ask' ? shape : 'model'
+    return { id: `p1s${number}`, playbook: playbook.id, label: `${number} ${sentence}`, shape: drawn }
   })
   const edges = playbook.steps.flatMap((step, index): readonly FlowEdge[] => {
     const to = nodes[index]!.id

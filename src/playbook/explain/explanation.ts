@@ -32,6 +32,10 @@ export interface ExplainedStep {
   /** The tools it may touch; `reads only` where those that change something are kept from it. */
   readonly tools: readonly string[]
   readonly reach: 'named' | 'reads only'
+  /** What the tools can do at worst, by their names, where that is known. */
+  readonly risks?: Readonly<Record<string, 'read' | 'write' | 'irreversible'>>
+  /** What it comes after, by numbers, where the order is not that of the lines. */
+  readonly after?: string
   /** The ids of the playbooks that it runs. */
   readonly runs: readonly string[]
   readonly shape: StepShape

@@ -82,12 +82,16 @@ function markOf(step: ExplainedStep): Mark {
 
 function restOf(step: ExplainedStep): string {
   const rows = step.inline ? [step, ...step.steps] : [step]
-  const tools = [...new Set(rows.flatMap((row) => row.tools))]
+  const tools = [...new Set(rows.flatMap((row) => row.tools.map((tool) => withRisk(tool, row))))]
   const onlyReads = rows.some(({ reach, shape }) => reach === 'reads only' && shape === 'model')
   if (tools.length > 0) return ` · ${onlyReads ? 'only if it reads: ' : ''}${tools.join(', ')}`
   if (rows.some(({ shape }) => shape === 'model')) return ' · no tools'
   if (step.shape === 'ask' && step.needsModel === 'always') return ' · in the words of the model'
   return ''
+}
+
+function withRisk(tool: string, { risks = {} }: ExplainedStep): string {
+  return Object.hasOwn(risks, tool) ? `${tool} (${risks[tool]})` : tool
 }
 
 function renderRows(
