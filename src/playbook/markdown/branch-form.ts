@@ -98,10 +98,11 @@ function splitInline(
   context: StepContext,
 ): { end: number; next: number } | null {
   const then = /\s*,?\s+then\s+(?!do\s+the\s+following|do\s+this)/i.exec(words)
-  if (then !== null && !hasChildren) return { end: then.index, next: then.index + then[0].length }
   const borders = [':', ','].flatMap((sign) => bordersAt(words, sign))
   // A list has commas too, so the first that a step follows is the one.
   const opened = borders.find(({ next }) => stepOpening.test(words.slice(next)))
+  if (then !== null && !hasChildren && (opened === undefined || then.index <= opened.end))
+    return { end: then.index, next: then.index + then[0].length }
   // With steps below it the line should be a condition and nothing else; one that is not is reported with them.
   if (opened !== undefined || hasChildren) return opened ?? null
   return (

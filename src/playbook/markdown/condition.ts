@@ -58,7 +58,7 @@ function plainWords(words: string): string {
 
 /** Words behind a variable that are more often one of its values than a matter of opinion. */
 const stateWord =
-  /^\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are|was|isn['’]t)\s+(?:not\s+)?(open|closed|pending|active|inactive|paid|unpaid|approved|rejected|denied|cancell?ed|shipped|delivered|delayed|done|completed?|failed|refunded|returned|new|confirmed|verified|expired|yes|no|high|low|medium)$/iu
+  /^\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are|was|isn['’]t)\s+(?:not\s+)?(open|closed|pending|active|inactive|paid|unpaid|approved|rejected|denied|cancell?ed|shipped|delivered|delayed|done|completed?|failed|refunded|returned|new|confirmed|verified|expired|yes|no|high|low|medium|blocked|frozen|locked|suspended)(?:\s*,?\s*(?:or\s+)?\p{L}+)*$/iu
 /** Words that compare with a number. */
 const comparing =
   /\$[\p{L}_][\p{L}\p{N}_.]*\s[^"]*?\b(?:(?:greater|more|higher|larger|less|fewer|lower|smaller)\s+than|at\s+(?:least|most)|exceed(?:s|ed)?|above|below|over|under|equals?)\s+(?:to\s+)?\$?[\p{L}_\d]/iu
@@ -112,11 +112,12 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
     for (const [at, part] of parts.entries())
       spelled.push(spellKnown(part, parts[at + 1], spelled[at - 1], context))
     if (spelled.every((part) => part === null)) continue
-    const fragment = parts.find((part, at) => spelled[at] === null && at > 0 && isFragment(part))
-    if (fragment !== undefined) {
+    const fragment = parts.find((part, at) => at > 0 && isFragment(splitAt(part, 'and')[0]!))
+    const unclear = fragment ?? (spelled.includes(null) ? undefined : text)
+    if (unclear !== undefined) {
       reportAt(bullet, from, from + text.length, context).error(
         'invalid_expression',
-        `${quote(fragment)} says nothing by itself`,
+        `it is not clear what ${quote(unclear)} says`,
         'say each part in full, such as `$total is less than 5 or $total is more than 100`',
       )
     }
@@ -164,7 +165,8 @@ function spellKnown(
   if (mentioned(part, context.scope).length === 0 && !part.includes('(')) return null
   if (/^\$?[\p{L}_][\p{L}\p{N}_.]*$/u.test(part)) {
     const first = before === undefined && next !== undefined && !/^(?:the\s+)?\$/i.test(next)
-    if (!first && typeof before !== 'string') return null
+    const declared = context.scope.parameters.get(part.replace('$', ''))?.type === 'bool'
+    if (!first && !declared && typeof before !== 'string') return null
   }
   if (tryExpression(part, context).kind === 'value') return part
   return spellCondition(part, context)

@@ -8,6 +8,7 @@ import { collectNames } from './collect-names.ts'
 import { readDescription } from './description.ts'
 import type { Findings } from './findings.ts'
 import { type HostFunction, hostFunctions } from './host-function.ts'
+import { inferTruth } from './infer-truth.ts'
 import { literalsIn } from './literals.ts'
 import { isCount } from './metadata.ts'
 import type { ParseProgramOptions } from './parse-program.ts'
@@ -80,7 +81,7 @@ export class ProgramReader {
       metadata,
     }
     checkProgram(program, this.#uses.values(), this.#findings)
-    return program
+    return inferTruth(program)
   }
 
   /** Gives every playbook and function of an agent an id, so that all can be called before any is read. */

@@ -14,9 +14,12 @@ import { assignmentForm } from './assignment-form.ts'
 import { type BranchHead, branchHead } from './branch-form.ts'
 import { type Bullet, bulletOf, firstWord, longestForm, partOf } from './bullet.ts'
 import { callForm, callInWords } from './call-form.ts'
+import { confirmForm, looksAtAnswer } from './confirm-form.ts'
 import { endingForm } from './ending-form.ts'
 import { Findings, quote } from './findings.ts'
+import { guardForm } from './guard-form.ts'
 import { loopHead } from './loop-form.ts'
+import { noteLooseGuard } from './loose-guard.ts'
 import { lostCall } from './lost-call.ts'
 import { lostEnding, nearForm } from './near-form.ts'
 import { speechForm } from './speech-form.ts'
@@ -38,8 +41,9 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
   let open: OpenBranch | null = null
   let ended = false
   for (const [index, item] of items.entries()) {
-    const bullet = bulletOf(item, `${prefix}${index + 1}`)
+    const bullet = bulletOf(item, `${prefix}${index + 1}`, items[index + 1])
     if (bullet.text === '') continue
+    reportLostDash(item, bullet, context)
     if (bullet.id.length > longestId) {
       tooDeep(bullet, context)
       continue
@@ -79,6 +83,12 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
       continue
     }
     open = null
+    const confirming = confirmForm(bullet, context)
+    if (confirming !== null) {
+      steps.push(...confirming)
+      if (bullet.children.length > 0) withContent(confirming[0]!, bullet, context)
+      continue
+    }
     const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...readBullet(bullet, context) }
     steps.push(step)
     ended =
@@ -94,6 +104,22 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
 
 function openBranch(word: OpenBranch['word'], arms: Arm[], before: OpenBranch | null): OpenBranch {
   return { arms, word, ifs: word === 'if' && before?.word === 'if' ? before.ifs + 1 : 1 }
+}
+
+const openingLine =
+  /[^\s.!?,;:]\n\s*(Otherwise|Else|Else if|If|While|Until|For each|Repeat|Return|End program|Stop|Break)\b/
+
+/** A line that begins like a step and has no dash goes on with the bullet above it, which nobody means. */
+function reportLostDash(item: MarkdownItem, bullet: Bullet, context: StepContext): void {
+  const { text } = item.text
+  const found = text.includes('\n') ? openingLine.exec(text) : null
+  if (found === null) return
+  const start = found.index + found[0].length - found[1]!.length
+  reportAt(bullet, start, start + found[1]!.length, context).error(
+    'irregular_form',
+    `\`${found[1]!}\` begins a line without a dash, so it belongs to the bullet above it`,
+    'begin the line with `- `, or join it to the line above',
+  )
 }
 
 /** The name of a step has 128 characters at most, and a branch on one line adds some to that of its bullet. */
@@ -129,7 +155,7 @@ function armsOf(bullet: Bullet, head: BranchHead, context: StepContext): Arm[] {
       'write each branch on a line of its own',
     )
   }
-  const steps = [inlineStep({ ...rest, id: `${rest.id}.1` }, context)]
+  const steps = inlineSteps({ ...rest, id: `${rest.id}.1` }, context)
   return [arm, { id: rest.id, text: rest.text, line: rest.line, condition: null, steps }]
 }
 
@@ -139,14 +165,14 @@ function armOf(bullet: Bullet, head: BranchHead, context: StepContext): Arm {
     head.inline === null
       ? readSteps(itemsOf(bullet), `${bullet.id}.`, context)
       : [
-          inlineStep(partOf(bullet, head.inline, `${bullet.id}.1`), context),
+          ...inlineSteps(partOf(bullet, head.inline, `${bullet.id}.1`), context),
           ...readInlineChildren(bullet, context),
         ]
   if (inside.length === 0) {
-    reportAt(bullet, 0, bullet.text.length, context).warn(
+    reportAt(bullet, 0, bullet.text.length, context).error(
       'no_effect',
-      `nothing stands below ${quote(bullet.text)}`,
-      'indent the steps of the branch below it',
+      `nothing stands below ${quote(bullet.text)}, so what follows happens in any case`,
+      'indent the steps of the branch below it, by two spaces or more',
     )
   }
   return { id: bullet.id, text: bullet.text, line: bullet.line, condition, steps: inside }
@@ -164,14 +190,16 @@ function readInlineChildren(bullet: Bullet, context: StepContext): Step[] {
   return []
 }
 
-function inlineStep(bullet: Bullet, context: StepContext): Step {
-  return { id: bullet.id, text: bullet.text, line: bullet.line, ...readLeaf(bullet, context) }
+function inlineSteps(bullet: Bullet, context: StepContext): Step[] {
+  const { id, text, line } = bullet
+  return confirmForm(bullet, context) ?? [{ id, text, line, ...readLeaf(bullet, context) }]
 }
 
 function readBullet(bullet: Bullet, context: StepContext): StepBody {
   const loop = bullet.text.length > longestForm ? null : loopHead(bullet, context)
   if (loop !== null) {
-    const steps = readSteps(itemsOf(bullet), `${bullet.id}.`, { ...context, inLoop: true })
+    const answered = context.answered === true || looksAtAnswer(bullet.text)
+    const steps = readSteps(itemsOf(bullet), `${bullet.id}.`, { ...context, inLoop: true, answered })
     if (steps.length === 0) {
       reportAt(bullet, 0, bullet.text.length, context).warn(
         'no_effect',
@@ -187,10 +215,18 @@ function readBullet(bullet: Bullet, context: StepContext): StepBody {
 }
 
 function readLeaf(bullet: Bullet, context: StepContext): StepBody {
-  if (bullet.text.length > longestForm) return actForm(bullet, context)
+  if (bullet.text.length > longestForm) {
+    reportAt(bullet, 0, 80, context).error(
+      'irregular_form',
+      `a bullet of ${bullet.text.length} characters is too long to be read as a step; ${longestForm} is the most`,
+      'say it in several bullets',
+    )
+    return nothing
+  }
   const resolved = resolution(bullet, context)
   return (
     resolved ??
+    guardForm(bullet, context) ??
     endingForm(bullet, context) ??
     assignmentForm(bullet, context) ??
     callForm(bullet, context) ??
@@ -209,7 +245,9 @@ function unrecognised(bullet: Bullet, context: StepContext): StepBody {
 function spoken(bullet: Bullet, context: StepContext): StepBody | null {
   const body = speechForm(bullet, context)
   if (body === null || !('words' in body) || body.words?.kind !== 'written') return body
-  return lostEnding(bullet, context) || lostCall(bullet, context) ? nothing : body
+  if (lostEnding(bullet, context) || lostCall(bullet, context)) return nothing
+  if (body.kind === 'ask') noteLooseGuard(bullet, 'ask', context)
+  return body
 }
 
 /** Stands in for a bullet that has an error; a program with one is not returned. */
@@ -283,7 +321,7 @@ function isContent(item: MarkdownItem, context: StepContext): boolean {
   const bullet = bulletOf(item, '')
   return context.findings.quietly(() => {
     if (branchHead(bullet, context) !== null || loopHead(bullet, context) !== null) return false
-    const trial = { ...context, uses: new VariableUses(), unresolved: [] }
+    const trial = { ...context, uses: new VariableUses(), unresolved: [], guards: [] }
     return readLeaf(bullet, trial).kind === 'act'
   })
 }

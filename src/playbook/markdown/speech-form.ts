@@ -186,7 +186,7 @@ export function readAsk(bullet: Bullet, context: StepContext, receivers: readonl
 
 /** The words that give a bound, to be taken out of a condition. */
 export const bound =
-  /[,;]?\s*\(?(?:for\s+)?(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(?:\d{1,4}|[a-z]+)\s+(?:times|turns|iterations|attempts|tries|rounds)\)?/i
+  /[,;]?\s*\(?(?:(?:or|and)\s+)?(?:for\s+)?(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(?:\d{1,4}|[a-z]+)\s+(?:times|turns|iterations|attempts|tries|rounds)\)?/i
 
 /** `up to 3 times`, `at most 4 turns`: the bound that words give. */
 export function boundIn(text: string): number | null {
@@ -211,12 +211,13 @@ function untilOf(bullet: Bullet, targets: readonly Target[], context: StepContex
     return context.findings.quietly(() => readCondition(words, 0, bullet, context))
   }
   const [only] = targets
-  const range = /\bbetween\s+(-?\d+(?:\.\d+)?)\s+and\s+(-?\d+(?:\.\d+)?)\b/i.exec(text)
+  const range = /\bbetween\s+(-?[\d,]*\d(?:\.\d+)?)\s+and\s+(-?[\d,]*\d(?:\.\d+)?)\b/i.exec(text)
   if (only === undefined || range === null) return null
   const name = `${only.scope === 'state' ? '$' : ''}${only.name}`
+  const [low, high] = [range[1]!, range[2]!].map((number) => number.replaceAll(',', ''))
   return {
     kind: 'computed',
-    value: { form: 'expression', source: `${range[1]} <= ${name} <= ${range[2]}`, calls: [] },
+    value: { form: 'expression', source: `${low} <= ${name} <= ${high}`, calls: [] },
   }
 }
 

@@ -12,9 +12,6 @@ const looked = (left: string): string => (isLookup(left) ? `default(${left}, nul
 
 /** Phrases between two values. */
 const binary: Readonly<Record<string, Render>> = {
-  'greater than or equal to': infix('>='),
-  'less than or equal to': infix('<='),
-  'more than or equal to': infix('>='),
   'no more than': infix('<='),
   'no less than': infix('>='),
   'not more than': infix('<='),
@@ -112,6 +109,11 @@ export function spellCondition(words: string, context: StepContext): string | nu
 function spellWhole(text: string, context: StepContext): string | null {
   const listed = spellList(text, context) ?? spellShared(text, context)
   if (listed !== null) return listed
+  const all = splitAt(text, 'and')
+  // `is "a" or "b" and $c`: the list is one part, not the end of one.
+  const lists = all.length > 1 && all.some((part) => spellList(part, context) !== null)
+  if (lists && all.every((part) => splitAt(part, 'or').length === 1 || spellList(part, context) !== null))
+    return spellParts(all, 'and', context)
   for (const word of ['or', 'and'] as const) {
     const parts = splitAt(text, word)
     if (parts.length > 1) return spellParts(parts, word, context)
@@ -224,10 +226,19 @@ function joins(text: string): boolean {
   return splitAt(text, 'and').length > 1 || splitAt(text, 'or').length > 1
 }
 
-/** `isn't`, `doesn't`: the same in full. */
+/** `isn't` in full, and what has a word of its own in it that joins otherwise, by another name. */
 function withoutShortForms(text: string): string {
-  if (!/n['’]t\s/i.test(text)) return text
-  return text.replace(/\b(is|are|was|does|do|has)n['’]t(?=\s)/gi, '$1 not')
+  const full = /n['’]t\s/i.test(text)
+    ? text.replace(/\b(is|are|was|does|do|has)n['’]t(?=\s)/gi, '$1 not')
+    : text
+  if (!/\sor\s/i.test(full)) return full
+  return full
+    .replace(/\b(?:greater|more|higher|larger)\s+than\s+or\s+equal\s+to\b/gi, 'at least')
+    .replace(/\b(?:less|fewer|lower|smaller)\s+than\s+or\s+equal\s+to\b/gi, 'at most')
+    .replace(/\bequal\s+to\s+or\s+(?:greater|more|higher|larger)\s+than\b/gi, 'at least')
+    .replace(/\bequal\s+to\s+or\s+(?:less|fewer|lower|smaller)\s+than\b/gi, 'at most')
+    .replace(/(\S+)\s+or\s+(?:more|greater|higher|above)$/i, 'at least $1')
+    .replace(/(\S+)\s+or\s+(?:less|fewer|lower|below)$/i, 'at most $1')
 }
 
 const andWord = /\s+and\s+/i

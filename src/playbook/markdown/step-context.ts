@@ -6,6 +6,7 @@ import type { Bullet } from './bullet.ts'
 import type { Callables, ProgramTool } from './callables.ts'
 import type { Findings } from './findings.ts'
 import { type Lifted, liftCalls } from './lift-calls.ts'
+import type { LooseGuard } from './loose-guard.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
 import type { VariableUses } from './variable-uses.ts'
@@ -42,6 +43,10 @@ export interface StepContext {
   readonly literalsOf: (name: string) => ReadonlySet<string>
   readonly resolutions: ReadonlyMap<string, string>
   readonly unresolved: UnresolvedStep[]
+  /** Bullets that read like a guard and bind nothing, reported when it is known what the program does. */
+  readonly guards: LooseGuard[]
+  /** Whether the loop around the bullets looks at what a person answers. */
+  readonly answered?: boolean
 }
 
 /** What came of reading a stretch of a bullet as an expression. */
@@ -98,11 +103,32 @@ export function acceptExpression(
       problem.suggestion,
     )
   }
+  reportQuotedNames(read.lifted.computation, bullet, context)
   for (const { name, sigil, start, end } of read.lifted.names) {
     if (isKnown(context.scope, name, sigil)) noteRead(name, bullet, context)
     else reportUnset(name, sigil, bullet, from + start, from + end, context)
   }
   return read.lifted.computation
+}
+
+const quotedName = /(?<![\p{L}\p{N}_])"[^"]*?\$([\p{L}_][\p{L}\p{N}_]*)[^"]*"/u
+
+/** A text in an expression is taken as it is: a variable in it would be sent by its name. */
+function reportQuotedNames({ source, calls }: Computation, bullet: Bullet, context: StepContext): void {
+  const sources = [
+    source,
+    ...calls.flatMap(({ positional, named }) => [...positional, ...Object.values(named)]),
+  ]
+  for (const each of sources) {
+    const name = each.includes('"') && each.includes('$') ? quotedName.exec(each)?.[1] : undefined
+    if (name === undefined || !isKnown(context.scope, name, true)) continue
+    const at = Math.max(0, bullet.text.indexOf(`$${name}`))
+    reportAt(bullet, at, at + name.length + 1, context).error(
+      'invalid_expression',
+      `\`$${name}\` in quotes is text, not its value`,
+      `put an f before the quotes and braces around the name: f"… {$${name}} …"`,
+    )
+  }
 }
 
 /** Says that nothing sets a variable. */

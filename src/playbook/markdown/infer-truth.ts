@@ -1,0 +1,103 @@
+/**
+ * What a program takes for yes or no is asked for as yes or no.
+ *
+ * The words of an answer count as true whatever they say, `no` among them. So a variable that only a person or a model gives a value, that
+ * has no type, and that nothing but conditions read, each as it stands, becomes a `bool`.
+ */
+import type { Arm, Condition, Program, Step, Target } from '../program.ts'
+
+/** The program with the types that its conditions imply; the same one where they imply none. */
+export function inferTruth(program: Program): Program {
+  const given = new Set<string>()
+  const every = program.agents.flatMap(({ playbooks }) => playbooks.flatMap(({ steps }) => steps))
+  visit(every, (step) => {
+    for (const { name, type } of answered(step)) if (type === 'any') given.add(name)
+  })
+  if (given.size === 0) return program
+  const truths = new Set<string>()
+  const others = new Set<string>()
+  visit(every, (step) => noteUses(step, given, truths, others))
+  const names = new Set([...truths].filter((name) => !others.has(name)))
+  if (names.size === 0) return program
+  return {
+    ...program,
+    agents: program.agents.map((agent) => ({
+      ...agent,
+      playbooks: agent.playbooks.map((each) => ({ ...each, steps: withTypes(each.steps, names) })),
+    })),
+  }
+}
+
+/** The variables that a person or a model gives a value in a step. */
+function answered(step: Step | Arm): readonly Target[] {
+  return 'kind' in step && (step.kind === 'ask' || step.kind === 'extract') ? step.targets : []
+}
+
+/** Gathers which of the names a step takes for yes or no, and which it uses in any other way. */
+function noteUses(
+  step: Step | Arm,
+  given: ReadonlySet<string>,
+  truths: Set<string>,
+  others: Set<string>,
+): void {
+  const own = answered(step)
+  for (const { name, type } of own) if (type !== 'any') others.add(name)
+  if (!step.text.includes('$')) return
+  const condition = conditionOf(step)
+  for (const [, name = ''] of step.text.matchAll(/\$([\p{L}_][\p{L}\p{N}_]*)/gu)) {
+    if (!given.has(name) || own.some((target) => target.name === name)) continue
+    if (condition !== null && isTruthOf(condition, name)) truths.add(name)
+    else others.add(name)
+  }
+}
+
+function conditionOf(step: Step | Arm): Condition | null {
+  return 'condition' in step ? step.condition : null
+}
+
+/** Whether a condition takes the variable for yes or no, and does nothing else with it. */
+function isTruthOf(condition: Condition, name: string): boolean {
+  if (condition.kind !== 'computed') return false
+  const parts = condition.value.source.split(/\s+(?:and|or)\s+/)
+  const uses = parts.filter((part) => new RegExp(String.raw`\$${name}(?![\p{L}\p{N}_])`, 'u').test(part))
+  return (
+    uses.length > 0 &&
+    uses.every((part) => new RegExp(String.raw`^[(\s]*(?:not[(\s]+)?\$${name}[)\s]*$`, 'u').test(part))
+  )
+}
+
+function visit(steps: readonly Step[], see: (step: Step | Arm) => void): void {
+  for (const step of steps) {
+    if (step.kind === 'if') {
+      for (const arm of step.arms) {
+        see(arm)
+        visit(arm.steps, see)
+      }
+    } else {
+      see(step)
+      if (step.kind === 'loop' || step.kind === 'each') visit(step.steps, see)
+    }
+  }
+}
+
+function withTypes(steps: readonly Step[], names: ReadonlySet<string>): readonly Step[] {
+  return steps.map((step): Step => {
+    switch (step.kind) {
+      case 'if':
+        return { ...step, arms: step.arms.map((arm) => ({ ...arm, steps: withTypes(arm.steps, names) })) }
+      case 'loop':
+      case 'each':
+        return { ...step, steps: withTypes(step.steps, names) }
+      case 'ask':
+      case 'extract':
+        return {
+          ...step,
+          targets: step.targets.map((target) =>
+            target.type === 'any' && names.has(target.name) ? { ...target, type: 'bool' } : target,
+          ),
+        }
+      default:
+        return step
+    }
+  })
+}
