@@ -1,8 +1,10 @@
-import { hash, verify } from 'node:crypto'
+import { verify, createPublicKey, hash, type KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { openRecords, publicKeyId, type Checkpoint } from '../app.ts'
-import { verifyExport } from '../proof/verify-export.ts'
-import type { Verdict } from '../proof/verdict.ts'
+import type { Finding, Verdict } from '../proof/verdict.ts'
+import { verifyExport, type VerifyOptions } from '../proof/verify-export.ts'
+import { figure } from '../report/audit-archive.ts'
+import { reports } from '../report/reports.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Command } from './command.ts'
@@ -11,10 +13,11 @@ import { findRecord } from './find-record.ts'
 import { readFlags } from './read-flags.ts'
 import { runFolder } from './run-folder.ts'
 
-const help = `Usage: lockstep verify RUN|FILE [--public-key FILE] [--checkpoint FILE] [--json]
+const help = `Usage: lockstep verify RUN | FILE [OPTIONS]
 
-Verifies a recorded run, or an export: that no entry was changed, removed or moved, that the signatures are right, and that every
-decision follows from the playbook by deciding it again. Says proven, consistent or broken, and what that does not prove.
+Checks a run, or an export of runs (lines of JSON, or an archive): that nothing was changed, taken out, added or moved, that the signatures
+are right, and that every decision follows from the playbook, the policies and the facts by deciding it again; who approved what. Says
+proven, consistent or broken, and what that does not prove.
 
 Options:
   --public-key FILE   the server's public key, kept elsewhere
@@ -26,6 +29,7 @@ Exit codes: 0 proven or consistent, 1 the file cannot be read, 2 wrong usage, 5 
 Examples:
   lockstep verify r_5d9c
   lockstep verify refund.jsonl --public-key lockstep.pem --checkpoint refund.checkpoint
+  lockstep verify october.zip
 `
 
 const rules = {
@@ -49,24 +53,56 @@ export const verifyCommand: Command = {
     const keyFile = flags.get('public-key')
     const publicKeys = keyFile === undefined ? null : await readKeys(keyFile)
     const checkpoints = (lists.get('checkpoint') ?? []).flatMap(readCheckpoints)
-    const verdict = verifyExport(await linesOf(subject), {
+    const { lines, findings } = await read(subject)
+    const verdict = judge(lines, findings, {
       publicKeys,
       checkpoints,
-      hash: (text) => `sha256:${hash('sha256', text, 'hex')}`,
-      verifySignature: (key, text, signature) =>
-        verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex')),
+      hash: sha256,
+      verifySignature: checkSignature(),
     })
     terminal.out(flags.has('json') ? `${JSON.stringify(verdict, null, 2)}\n` : describe(verdict, subject))
     return verdict.verdict === 'broken' ? exitCode.verificationFailed : exitCode.done
   },
 }
 
+/** What is wrong with an archive counts as much as what is wrong with the journal in it. */
+function judge(lines: Iterable<string>, found: readonly Finding[], options: VerifyOptions): Verdict {
+  const verdict = verifyExport(lines, options)
+  if (found.length === 0) return verdict
+  // Of an archive that could not be opened there is nothing else to say.
+  const others = verdict.chains.length === 0 ? [] : verdict.findings
+  return { ...verdict, verdict: 'broken', findings: [...found, ...others] }
+}
+
+function sha256(text: string): string {
+  return `sha256:${hash('sha256', text, 'hex')}`
+}
+
+/** Reading a key takes longer than checking with it. */
+function checkSignature(): VerifyOptions['verifySignature'] {
+  const keys = new Map<string, KeyObject>()
+  return (pem, text, signature) => {
+    const key = keys.get(pem) ?? createPublicKey(pem)
+    keys.set(pem, key)
+    return verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex'))
+  }
+}
+
 /** A file wins over a run of the same name: it is the more exact word. */
-async function linesOf(subject: string): Promise<readonly string[]> {
-  if (existsSync(subject)) return readText(subject).split('\n')
+async function read(
+  subject: string,
+): Promise<{ readonly lines: Iterable<string>; readonly findings: readonly Finding[] }> {
+  if (existsSync(subject)) {
+    const found = reports.read(readBytes(subject))
+    if (found === null)
+      throw new LockstepError('usage', `${subject} is no export of Lockstep`, {
+        hint: 'make one: lockstep export RUN -o FILE',
+      })
+    return found
+  }
   const records = await openRecords(runFolder())
   try {
-    return await records.export(await findRecord(records, subject))
+    return { lines: await records.export(await findRecord(records, subject), false), findings: [] }
   } finally {
     await records.close()
   }
@@ -105,8 +141,12 @@ function readCheckpoint(value: unknown): Checkpoint {
 }
 
 function readText(path: string): string {
+  return readBytes(path).toString('utf8')
+}
+
+function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch (cause) {
     throw new LockstepError('usage', `${path} cannot be read: ${(cause as Error).message}`, { cause })
   }
@@ -115,28 +155,38 @@ function readText(path: string): string {
 function describe(verdict: Verdict, subject: string): string {
   const { findings, notRecomputable, runs, chains } = verdict
   const recomputed = chains.reduce((sum, chain) => sum + chain.recomputed, 0)
-  const entries = chains.reduce((sum, chain) => sum + chain.entries, 0)
+  const places = findings.map(({ kind, chain, seq, message }) => {
+    const where = [chain, seq === null ? null : `entry ${seq}`].filter((part) => part !== null).join(' ')
+    return `${where === '' ? '' : `${where}: `}${message} (${kind.replaceAll('_', ' ')})`
+  })
+  const unchecked =
+    notRecomputable.length === 0 ? '' : ` · ${figure(notRecomputable.length)} not recomputable (listed)`
   const lines = [
-    `${verdict.verdict.toUpperCase()} · ${subject} · ${entries} entries, ${recomputed} events decided again`,
-    ...findings.slice(0, mostShown).map(({ kind, chain, seq, message }) => {
-      const where = [chain, seq === null ? null : `entry ${seq}`].filter((part) => part !== null).join(', ')
-      return `  ✗ ${kind.replaceAll('_', ' ')}${where === '' ? '' : ` in ${where}`}: ${message}`
-    }),
+    findings.length === 0
+      ? `${verdict.verdict} · ${subject} · ${figure(recomputed)} decisions recomputed${unchecked}`
+      : `broken · ${places[0]}`,
+    ...places.slice(1, mostShown).map((place) => `       · ${place}`),
     ...cut(findings.length),
-    ...(runs === null
-      ? []
-      : [
-          `${runs.opened} runs opened, ${runs.closed} closed, ${runs.missing.length === 0 ? 'none' : runs.missing.length} missing`,
-        ]),
-    ...(notRecomputable.length === 0 ? [] : ['Not decided again:']),
+    ...(runs === null ? [] : [describeRuns(runs)]),
+    ...(notRecomputable.length === 0 ? [] : ['Not recomputable:']),
     ...notRecomputable
       .slice(0, mostShown)
-      .map(({ chain, seq, why }) => `  - ${chain}${seq === null ? '' : `, entry ${seq}`}: ${why}`),
+      .map(({ chain, seq, why }) => `  - ${chain}${seq === null ? '' : ` entry ${seq}`}: ${why}`),
     ...cut(notRecomputable.length),
     ...(verdict.notProven.length === 0 ? [] : ['Not proven:']),
     ...verdict.notProven.map((limit) => `  - ${limit}`),
   ]
   return lines.map((line) => `${escapeControl(line)}\n`).join('')
+}
+
+function describeRuns({ opened, closed, missing, period }: NonNullable<Verdict['runs']>): string {
+  const time = period === null ? '' : ` (from ${day(period.from)} to before ${day(period.to)})`
+  return `${figure(opened)} runs opened, ${figure(closed)} closed, ${missing.length === 0 ? 'none' : figure(missing.length)} missing${time}`
+}
+
+function day(at: number): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? 'any time' : date.toISOString()
 }
 
 function cut(count: number): string[] {

@@ -7,6 +7,12 @@ import type { JournalEntry } from './journal.ts'
 /** The version of the export format; a verifier refuses one it does not know. */
 export const exportVersion = 1
 
+/** From when to before when, in epoch milliseconds. */
+export interface ExportPeriod {
+  readonly from: number
+  readonly to: number
+}
+
 /** The first line of an export: what is in it, and what is needed to check it. */
 export interface ExportManifest {
   readonly lockstep: 'export'
@@ -19,7 +25,9 @@ export interface ExportManifest {
   }[]
   /** Whether the export holds all runs of its tenants, and the tenants' own chains. */
   readonly complete: boolean
-  /** Playbooks by their digest. */
+  /** The time whose runs it holds, all that were opened in it, where it is not about all times; `to` is no part of it. */
+  readonly period?: ExportPeriod
+  /** Playbooks, policies and lists of tools by their digest. */
   readonly documents: { readonly [digest: string]: Json }
   /** Public keys by their id: Ed25519, in PEM. */
   readonly publicKeys: { readonly [id: string]: string }
@@ -34,19 +42,24 @@ export type ExportEntry =
       /** What the payload says with secrets taken out, where it is withheld; for people, and not proven. */
       readonly view?: JsonObject
     })
-  | { readonly entry: JournalEntry }
+  /** Of a record without a chain; `redacted` where secrets were taken out of its payload. */
+  | { readonly entry: JournalEntry; readonly redacted?: true }
 
 /** A sealed entry as a line. The texts that were hashed stand in it letter by letter, so that they need not be written again. */
-export function writeSealedLine({ link, hash, mac, key, payload }: SealedEntry, view?: JsonObject): string {
+export function writeSealedLine(
+  { link, hash, mac, key, payload }: SealedEntry,
+  view: JsonObject | null = null,
+): string {
   const head = `{"link":${writeLink(link)},"hash":"${hash}","mac":"${mac}","key":"${key}"`
-  if (view !== undefined) return `${head},"view":${canonicalJson(view)}}`
+  if (view !== null) return `${head},"view":${canonicalJson(view)}}`
   if (payload === null) return `${head}}`
   return `${head},"salt":"${payload.salt}","data":${canonicalJson(payload.data)}}`
 }
 
 /** An entry of a record that has no chain as a line. */
-export function writePlainLine(entry: JournalEntry): string {
-  return `{"entry":${canonicalJson(entry as unknown as JsonObject)}}`
+export function writePlainLine(entry: JournalEntry, view: JsonObject | null = null): string {
+  if (view === null) return `{"entry":${canonicalJson(entry as unknown as JsonObject)}}`
+  return `{"entry":${canonicalJson({ ...entry, data: view } as unknown as JsonObject)},"redacted":true}`
 }
 
 /** The head that a manifest states for a chain. */

@@ -1,7 +1,13 @@
-import type { Json, JsonObject } from '../shared/json.ts'
-import { tenantChain, type SealedEntry } from './chain.ts'
+import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
+import { isTenantChain, tenantChain, type SealedEntry } from './chain.ts'
 import type { Checkpoint } from './chain-checkpoint.ts'
-import { exportVersion, writePlainLine, writeSealedLine, type ExportManifest } from './chain-export.ts'
+import {
+  exportVersion,
+  writePlainLine,
+  writeSealedLine,
+  type ExportManifest,
+  type ExportPeriod,
+} from './chain-export.ts'
 import type { ChainStore } from './chain-store.ts'
 import type { JournalEntry } from './journal.ts'
 
@@ -12,33 +18,46 @@ export type ExportSource = Pick<ChainStore, 'sealed' | 'checkpoints' | 'kept' | 
 export interface ExportOptions {
   /** Tenants whose own chains go along, with every run of theirs: the export says that it is complete. */
   readonly tenants?: readonly string[]
-  /** Takes secrets out of a payload. One that this changes is withheld, and stands in the export as its digest and for people only. */
-  readonly redact?: ((data: JsonObject) => JsonObject) | undefined
+  /** The time in which the runs were opened. What a tenant's chain says of others is withheld. */
+  readonly period?: ExportPeriod | undefined
+  readonly redact?: Redact | undefined
 }
+
+/**
+ * Takes secrets out of a payload or a document. A payload that this changes is withheld, and stands in the export as its digest and for
+ * people only; such a document is left out.
+ */
+export type Redact = (data: JsonObject) => JsonObject
 
 /** The lines of an export of chained runs: the manifest, then every entry. */
 export async function exportChains(
   source: ExportSource,
   runs: readonly string[],
-  { tenants = [], redact }: ExportOptions = {},
+  { tenants = [], period, redact }: ExportOptions = {},
 ): Promise<string[]> {
   const names = [...tenants.map(tenantChain), ...runs]
   const chains: ExportManifest['chains'][number][] = []
   const documents: Record<string, Json> = {}
   const checkpoints = new Map<string, Checkpoint>()
   const lines: string[] = ['']
+  const chosen = new Set<unknown>(runs)
+  const isWithheld = ({ link, payload }: SealedEntry) =>
+    period !== undefined && isTenantChain(link.run) && !chosen.has(payload?.data['run'])
   for (const chain of names) {
     const entries = await source.sealed(chain)
     chains.push({ chain, entries: entries.length, hash: entries.at(-1)?.hash ?? null })
-    for (const digest of documentsOf(entries)) await addDocument(source, digest, documents)
+    for (const digest of documentsOf(entries)) await addDocument(source, digest, documents, redact)
     for (const each of await source.checkpoints(chain)) checkpoints.set(each.signature, each)
-    for (const entry of entries) lines.push(writeEntry(entry, redact))
+    for (const entry of entries) {
+      lines.push(isWithheld(entry) ? writeSealedLine({ ...entry, payload: null }) : writeEntry(entry, redact))
+    }
   }
   const manifest: ExportManifest = {
     lockstep: 'export',
     v: exportVersion,
     chains,
-    complete: tenants.length > 0,
+    complete: tenants.length > 0 && period === undefined,
+    ...(period === undefined ? {} : { period }),
     documents,
     publicKeys: source.publicKeys(),
     checkpoints: [...checkpoints.values()],
@@ -51,6 +70,7 @@ export async function exportChains(
 export function exportPlain(
   entries: readonly JournalEntry[],
   documents: Readonly<Record<string, Json>>,
+  redact: Redact = (data) => data,
 ): string[] {
   const chain = entries[0]?.run ?? ''
   const manifest: ExportManifest = {
@@ -58,18 +78,27 @@ export function exportPlain(
     v: exportVersion,
     chains: [{ chain, entries: entries.length, hash: null }],
     complete: false,
-    documents,
+    documents: Object.fromEntries(
+      Object.entries(documents).filter(([, document]) => viewOf(document, redact) === null),
+    ),
     publicKeys: {},
     checkpoints: [],
   }
-  return [JSON.stringify(manifest), ...entries.map(writePlainLine)]
+  const lines = entries.map((entry) => writePlainLine(entry, viewOf(entry.data, redact)))
+  return [JSON.stringify(manifest), ...lines]
 }
 
 function writeEntry(entry: SealedEntry, redact: ExportOptions['redact']): string {
   if (redact === undefined || entry.payload === null) return writeSealedLine(entry)
   const { data } = entry.payload
-  const view = redact(data)
-  return JSON.stringify(view) === JSON.stringify(data) ? writeSealedLine(entry) : writeSealedLine(entry, view)
+  return writeSealedLine(entry, viewOf(data, redact))
+}
+
+/** The value without its secrets; null if it holds none. */
+function viewOf(value: Json, redact: Redact): JsonObject | null {
+  if (!isJsonObject(value)) return null
+  const view = redact(value)
+  return JSON.stringify(view) === JSON.stringify(value) ? null : view
 }
 
 /** The digests of what a run rests on: its playbook, its list of tools, every policy that was asked. */
@@ -92,8 +121,11 @@ async function addDocument(
   source: ExportSource,
   digest: string,
   documents: Record<string, Json>,
+  redact: Redact = (data) => data,
 ): Promise<void> {
   if (Object.hasOwn(documents, digest)) return
   const text = await source.kept(digest)
-  if (text !== null) documents[digest] = JSON.parse(text) as Json
+  if (text === null) return
+  const document = JSON.parse(text) as Json
+  if (viewOf(document, redact) === null) documents[digest] = document
 }

@@ -2,6 +2,8 @@ import { redactObject } from '../shared/redact.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Checkpoint } from './chain-checkpoint.ts'
+import { tenantChain } from './chain.ts'
+import type { ExportPeriod } from './chain-export.ts'
 import type { ChainStore } from './chain-store.ts'
 import { documentsOf, exportChains, exportPlain } from './export-chains.ts'
 import type { Journal, JournalEntry } from './journal.ts'
@@ -79,48 +81,54 @@ export class Records {
     return text === null ? null : (JSON.parse(text) as Json)
   }
 
-  /** The lines of an export of one run. Throws `not_available` where secrets should be withheld and no digest could stand for them. */
-  async export(run: string, redacted = false): Promise<string[]> {
+  /** The lines of an export of one run; whole, or without payloads that hold a secret. */
+  async export(run: string, redacted: boolean): Promise<string[]> {
+    const redact = redacted ? redactObject : undefined
     if (this.#chained !== null && (await this.isChained(run)))
-      return await exportChains(this.#chained, [run], redacted ? { redact: redactObject } : {})
-    if (redacted) {
-      throw new LockstepError(
-        'not_available',
-        `Run ${run} was kept without a chain, so nothing can be withheld.`,
-        {
-          hint: 'Export it whole, or show it: lockstep show takes secrets out.',
-        },
-      )
-    }
+      return await exportChains(this.#chained, [run], { redact })
     const entries = await this.#files.read(run)
     const documents: Record<string, Json> = {}
     for (const digest of documentsOf(entries)) {
       const document = await this.document(digest)
       if (document !== null) documents[digest] = document
     }
-    return exportPlain(entries, documents)
+    return exportPlain(entries, documents, redact)
   }
 
   /** The lines of an export of every chained run, with the tenants' own chains. */
-  async exportAll(redacted = false): Promise<string[]> {
-    const store = this.#chained
-    if (store === null) {
-      throw new LockstepError(
-        'not_available',
-        'There is no chained store here, so nothing says which runs there are.',
-      )
-    }
-    const tenants = await store.tenants()
-    return await exportChains(store, await store.runs(), {
-      tenants,
-      ...(redacted ? { redact: redactObject } : {}),
-    })
+  async exportAll(redacted: boolean): Promise<string[]> {
+    const store = this.#chainedStore()
+    const redact = redacted ? redactObject : undefined
+    return await exportChains(store, await store.runs(), { tenants: await store.tenants(), redact })
   }
 
-  /** The newest signed statement of where the run stands; null for one without a chain. */
-  async checkpoint(run: string, at: number): Promise<Checkpoint | null> {
-    if (this.#chained === null || !(await this.isChained(run))) return null
-    return await this.#chained.checkpoint(run, at)
+  /** The lines of an export of every chained run that was opened in a time, with the tenants' own chains. */
+  async exportPeriod(period: ExportPeriod, redacted: boolean): Promise<string[]> {
+    const store = this.#chainedStore()
+    const tenants = await store.tenants()
+    const runs: string[] = []
+    for (const tenant of tenants) {
+      for (const { link, payload } of await store.sealed(tenantChain(tenant))) {
+        if (link.type !== 'run.opened' || link.at < period.from || link.at >= period.to) continue
+        if (typeof payload?.data['run'] === 'string') runs.push(payload.data['run'])
+      }
+    }
+    return await exportChains(store, runs, { tenants, period, redact: redacted ? redactObject : undefined })
+  }
+
+  /** Signed statements, made now, of where the run stands, or for null of where every tenant does; none where there is no chain. */
+  async checkpoints(run: string | null, at: number): Promise<readonly Checkpoint[]> {
+    const store = this.#chained
+    if (store === null) return []
+    if (run !== null) return (await this.isChained(run)) ? [await store.checkpoint(run, at)] : []
+    const signed: Checkpoint[] = []
+    for (const tenant of await store.tenants()) {
+      const entries = await store.sealed(tenantChain(tenant))
+      const newest = entries.findLast(({ link }) => link.type === 'run.opened')?.payload?.data['run']
+      // A checkpoint of a run signs for its tenant, too.
+      if (typeof newest === 'string') signed.push(await store.checkpoint(newest, at))
+    }
+    return signed
   }
 
   /** The public keys of the chained store by their id, in PEM. */
@@ -131,6 +139,14 @@ export class Records {
   async close(): Promise<void> {
     await this.#files.close()
     await this.#chained?.close()
+  }
+
+  #chainedStore(): ChainStore {
+    if (this.#chained !== null) return this.#chained
+    throw new LockstepError(
+      'not_available',
+      'There is no chained store here, so nothing says which runs there are.',
+    )
   }
 
   async #playbookName({ data }: JournalEntry): Promise<string | null> {

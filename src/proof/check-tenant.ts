@@ -1,4 +1,5 @@
 import { isTenantChain } from '../journal/chain.ts'
+import type { ExportPeriod } from '../journal/chain-export.ts'
 import type { ReadEntry } from './read-export.ts'
 import type { Finding, Verdict } from './verdict.ts'
 
@@ -6,8 +7,8 @@ import type { Finding, Verdict } from './verdict.ts'
 interface KnownRun {
   readonly run: string
   readonly number: number
+  readonly at: number
   closed: { readonly entries: number; readonly head: string; readonly by: number } | null
-  erased: boolean
 }
 
 /** What the tenants' chains say about the runs of an export. */
@@ -18,10 +19,13 @@ export interface TenantReport {
   readonly vouched: ReadonlyMap<string, { readonly chain: string; readonly seq: number }>
 }
 
-/** Checks that every run a tenant opened is there, numbered without gaps, and as long as it was when it was closed. */
+/**
+ * Checks that every run a tenant opened, in the time that the export is about, is there, numbered without gaps, and as long as it was when
+ * it was closed.
+ */
 export function checkTenants(
   chains: ReadonlyMap<string, readonly ReadEntry[]>,
-  complete: boolean,
+  { complete, period = null }: { readonly complete: boolean; readonly period?: ExportPeriod | null },
 ): TenantReport {
   const findings: Finding[] = []
   const vouched = new Map<string, { chain: string; seq: number }>()
@@ -32,14 +36,19 @@ export function checkTenants(
   for (const [chain, entries] of chains) {
     if (!isTenantChain(chain)) continue
     seen = true
-    const known = readRuns(chain, entries, findings)
+    const known = readRuns(chain, entries, findings, period)
     for (const run of known.values()) {
+      if (!isWithin(run.at, period)) {
+        const message = `run ${run.run} was not opened in the time that the manifest states`
+        if (chains.has(run.run)) findings.push({ kind: 'edit', chain: run.run, seq: null, message })
+        continue
+      }
       opened++
       if (run.closed !== null) closed++
       const own = chains.get(run.run)
       if (own === undefined) {
         missing.push(run.run)
-        if (complete) {
+        if (complete || period !== null) {
           const message = `run ${run.run}, number ${run.number} of the tenant, was opened and is not in the export`
           findings.push({ kind: 'missing_run', chain: run.run, seq: null, message })
         }
@@ -53,32 +62,45 @@ export function checkTenants(
       findings.push({ kind: 'missing_run', chain: name, seq: null, message })
     }
   }
-  if (complete && !seen) {
-    const message = 'the export says that it is complete, and the chain of the tenant is not in it'
+  if ((complete || period !== null) && !seen) {
+    const message = 'the export says that no run is missing, and the chain of the tenant is not in it'
     findings.push({ kind: 'missing_run', chain: null, seq: null, message })
   }
-  return { findings, runs: seen ? { opened, closed, missing } : null, vouched }
+  return { findings, runs: seen ? { opened, closed, missing, period } : null, vouched }
 }
 
-function readRuns(chain: string, entries: readonly ReadEntry[], findings: Finding[]): Map<string, KnownRun> {
+function readRuns(
+  chain: string,
+  entries: readonly ReadEntry[],
+  findings: Finding[],
+  period: ExportPeriod | null,
+): Map<string, KnownRun> {
   const known = new Map<string, KnownRun>()
+  let opened = 0
   for (const { link, data } of entries) {
+    const isOpening = link.type === 'run.opened'
+    if (isOpening) opened++
     const fact = safe(data)
     const run = fact?.['run']
-    if (fact === null || typeof run !== 'string') continue
-    if (link.type === 'run.opened') {
-      const number = Number(fact['number'])
-      if (number !== known.size + 1) {
-        const message = `run ${run} has number ${number}, and ${known.size + 1} comes next`
+    if (fact === null || typeof run !== 'string') {
+      if (isOpening && isWithin(link.at, period)) {
+        const message = `which run was number ${opened} of the tenant is withheld`
         findings.push({ kind: 'missing_run', chain, seq: link.seq, message })
       }
-      known.set(run, { run, number, closed: null, erased: false })
+      continue
+    }
+    if (isOpening) {
+      const number = Number(fact['number'])
+      if (number !== opened) {
+        const message = `run ${run} has number ${number}, and ${opened} comes next`
+        findings.push({ kind: 'missing_run', chain, seq: link.seq, message })
+      }
+      known.set(run, { run, number, at: link.at, closed: null })
     }
     const about = known.get(run)
     if (about === undefined) continue
     if (link.type === 'run.closed')
       about.closed = { entries: Number(fact['entries']), head: String(fact['head']), by: link.seq }
-    if (link.type === 'run.erased') about.erased = true
   }
   return known
 }
@@ -101,6 +123,10 @@ function checkClosed(
   } else if (closed.entries === entries.length) {
     vouched.set(run.run, { chain, seq: closed.by })
   }
+}
+
+function isWithin(at: number, period: ExportPeriod | null): boolean {
+  return period === null || (at >= period.from && at < period.to)
 }
 
 function isOfTenant(run: readonly ReadEntry[], tenant: readonly ReadEntry[]): boolean {

@@ -90,6 +90,12 @@ function guessOthers(
       const { id, answers, usage } = event
       return [{ type: 'answer', id, answers, ...(usage === null ? {} : { usage }) }]
     }
+    case 'cancel.requested':
+      return [{ ...event, type: 'cancel' }]
+    case 'run.paused':
+      return [{ ...event, type: 'pause' }]
+    case 'run.unpaused':
+      return [{ ...event, type: 'unpause' }]
     case 'message.received':
       return [{ type: 'message', text: event.text }]
     case 'program.ending':

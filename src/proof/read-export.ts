@@ -63,11 +63,12 @@ export function readExport(lines: Iterable<string>): ReadExport {
 
 function readManifest(line: string): ExportManifest {
   const manifest = JSON.parse(line) as Partial<ExportManifest>
-  const { lockstep, v, chains, documents, publicKeys, checkpoints } = manifest
+  const { lockstep, v, chains, period, documents, publicKeys, checkpoints } = manifest
   if (lockstep !== 'export') throw new Error('this is no export of Lockstep')
   if (v !== exportVersion) throw new Error(`version ${String(v)} of the format is not known here`)
   const objects = [documents, publicKeys].every((each) => typeof each === 'object' && each !== null)
-  if (!Array.isArray(chains) || !Array.isArray(checkpoints) || !objects)
+  const times = period === undefined || (Number.isFinite(period?.from) && Number.isFinite(period?.to))
+  if (!Array.isArray(chains) || !Array.isArray(checkpoints) || !objects || !times)
     throw new Error('the manifest is not whole')
   return manifest as ExportManifest
 }
@@ -108,7 +109,7 @@ const members = new Set(['link', 'hash', 'mac', 'key', 'salt', 'data', 'view'])
 /** A line in another spelling, as after a program has rewritten it, or of a record without a chain. */
 function readAnyLine(line: string): ReadEntry {
   const read = JSON.parse(line) as Readonly<Record<string, unknown>>
-  if (read['entry'] !== undefined) return readPlain(read['entry'] as JournalEntry)
+  if (read['entry'] !== undefined) return readPlain(read['entry'] as JournalEntry, read['redacted'] === true)
   const { link: given, hash, mac, key, salt, data, view } = read
   const known = Object.keys(read).every((name) => members.has(name))
   if (!known || typeof hash !== 'string' || typeof mac !== 'string' || typeof key !== 'string')
@@ -128,10 +129,17 @@ function readAnyLine(line: string): ReadEntry {
   return { ...entry, canonical: () => entry }
 }
 
-function readPlain(entry: JournalEntry): ReadEntry {
+function readPlain(entry: JournalEntry, redacted: boolean): ReadEntry {
   const { run, seq, at, tenant, principal, type, data } = entry
   const link = checkLink({ v: chainVersion, run, seq, at, tenant, principal, type, payload: '', prev: null })
-  const read = { link, linkText: writeLink(link), hash: null, salted: null, data: () => data, view: null }
+  const read = {
+    link,
+    linkText: writeLink(link),
+    hash: null,
+    salted: null,
+    data: () => (redacted ? null : data),
+    view: data,
+  }
   return { ...read, canonical: () => read }
 }
 

@@ -55,6 +55,8 @@ export interface Verdict {
     readonly opened: number
     readonly closed: number
     readonly missing: readonly string[]
+    /** The time they were opened in, from the manifest, which nobody signed; null for all times. */
+    readonly period: { readonly from: number; readonly to: number } | null
   } | null
   /** What no verdict says, in sentences. */
   readonly notProven: readonly string[]

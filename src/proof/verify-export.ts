@@ -50,7 +50,7 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
   const given = { inside: manifest.checkpoints, outside: checkpoints, ...keys }
   const signed = checkCheckpoints(chains, given, verifySignature)
   findings.push(...signed.findings)
-  const tenants = checkTenants(chains, manifest.complete)
+  const tenants = checkTenants(chains, manifest)
   findings.push(...tenants.findings)
 
   const damaged = new Set(findings.map(({ chain }) => chain))

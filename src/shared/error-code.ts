@@ -41,6 +41,7 @@ export const errorCodes = [
   'provider_executed_tool',
   'model_answer_invalid',
   'invalid_script',
+  'invalid_archive',
   'script_mismatch',
   'mcp_unreachable',
   'mcp_lock_unreadable',

@@ -1,8 +1,13 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { exportCommand } from '../../src/cli/export-command.ts'
+import { runsCommand } from '../../src/cli/runs-command.ts'
+import { showCommand } from '../../src/cli/show-command.ts'
+import { verifyCommand } from '../../src/cli/verify-command.ts'
+import { runInProcess } from './run-in-process.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
@@ -10,8 +15,19 @@ const folder = mkdtempSync(join(tmpdir(), 'lockstep-records-'))
 const home = join(folder, 'home')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const lockstep = (args: readonly string[], env: Record<string, string> = {}) =>
+const started = (args: readonly string[], env: Record<string, string> = {}) =>
   runLockstep(args, { cwd: examples, env: { LOCKSTEP_HOME: home, ...env } })
+
+const commands = { export: exportCommand, runs: runsCommand, show: showCommand, verify: verifyCommand }
+
+async function lockstep([name, ...args]: readonly string[], env: Record<string, string> = {}) {
+  vi.stubEnv('LOCKSTEP_HOME', env['LOCKSTEP_HOME'] ?? home)
+  try {
+    return await runInProcess(commands[name as keyof typeof commands], args)
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}
 const script = ['run', 'refund-desk.yaml', '--model', 'scripted:refund-desk.script.yaml']
 
 interface Listed {
@@ -34,9 +50,9 @@ describe('the record on the command line', () => {
   beforeAll(async () => {
     const none = await lockstep(['runs'])
     expect(none.out).toBe('No run is recorded yet.\nNext: npx lockstep run FILE\n')
-    expect((await lockstep([...script, '--mode', 'execute'])).code).toBe(0)
-    expect((await lockstep([...script, '--mode', 'execute'], { LOCKSTEP_STORE: 'files' })).code).toBe(0)
-    const other = await lockstep(script, { LOCKSTEP_STORE: 'papyrus' })
+    expect((await started([...script, '--mode', 'execute'])).code).toBe(0)
+    expect((await started([...script, '--mode', 'execute'], { LOCKSTEP_STORE: 'files' })).code).toBe(0)
+    const other = await started(script, { LOCKSTEP_STORE: 'papyrus' })
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('LOCKSTEP_STORE is papyrus')])
   }, 60_000)
 
@@ -72,14 +88,14 @@ describe('the record on the command line', () => {
     )
     const elsewhere = { LOCKSTEP_HOME: join(folder, 'elsewhere') }
     const plain = await lockstep(['verify', file], elsewhere)
-    expect([plain.code, plain.out.split(' ')[0]]).toEqual([0, 'CONSISTENT'])
+    expect([plain.code, plain.out.split(' ')[0]]).toEqual([0, 'consistent'])
     const proven = await lockstep(['verify', file, ...proof], elsewhere)
-    expect([proven.code, proven.out.split(' ')[0]]).toEqual([0, 'PROVEN'])
+    expect([proven.code, proven.out.split(' ')[0]]).toEqual([0, 'proven'])
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace('"amount":300', '"amount":301'))
     const broken = await lockstep(['verify', file, ...proof], elsewhere)
     expect(broken.code).toBe(5)
-    expect(broken.out).toMatch(/^BROKEN .*\n {2}✗ edit in r_\S+, entry \d+: its payload was changed/)
+    expect(broken.out).toMatch(/^broken · r_\S+ entry \d+: its payload was changed.* \(edit\)\n/)
   })
 
   it('exports all runs so that a missing one shows', async () => {
@@ -91,7 +107,7 @@ describe('the record on the command line', () => {
     writeFileSync(file, lines.filter((line) => !line.includes(`"run":"${run}","seq"`)).join('\n'))
     const { code, out } = await lockstep(['verify', file])
     expect(code).toBe(5)
-    expect(out).toContain(`missing run in ${run}`)
+    expect(out).toMatch(new RegExp(`^broken · ${run}: .* none is there \\(missing run\\)`))
   })
 
   it('says of a record without a chain what it cannot say', async () => {
@@ -99,7 +115,7 @@ describe('the record on the command line', () => {
     const { code, out } = await lockstep(['verify', run])
     expect(code).toBe(0)
     expect(out).toContain('That no entry was changed: this record was kept without a chain.')
-    const refused = await lockstep(['export', run, '--redacted'])
+    const refused = await lockstep(['export', run, '--checkpoint', join(folder, 'none.checkpoint')])
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('was kept without a chain')])
   })
 
@@ -111,7 +127,7 @@ describe('the record on the command line', () => {
     const { code, out } = await lockstep(['verify', run])
     writeFileSync(path, text)
     expect(code).toBe(5)
-    expect(out).toMatch(/forged decision in r_\S+, entry \d+/)
+    expect(out).toMatch(/^broken · r_\S+ entry \d+: .*\(forged decision\)/)
   })
 
   it('escapes what a record says, and takes secrets out of views', async () => {
@@ -136,12 +152,39 @@ describe('the record on the command line', () => {
     expect(shown.out).toContain('\\u001b[2J\\u202e use [redacted]')
   })
 
-  it('writes redacted exports that still verify', async () => {
-    const run = await named(true)
-    const file = join(folder, 'redacted.jsonl')
-    expect((await lockstep(['export', run, '--redacted', '--output', file])).code).toBe(0)
+  it('writes an archive for auditors that says if a run is missing, and proves it', async () => {
+    const [file, checkpoint, key] = ['all.zip', 'all.checkpoint', 'all.pem'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string]
+    const proof = ['--checkpoint', checkpoint, '--public-key', key]
+    const exported = await lockstep(['export', '--from', '2020-01-01', '-o', file, ...proof])
+    expect(exported.out).toMatch(
+      /^1 run opened, 1 closed, none missing · 0 approvals · 1 exception\n\d+ entries written/,
+    )
+    const proven = await lockstep(['verify', file, ...proof], { LOCKSTEP_HOME: join(folder, 'elsewhere') })
+    expect([proven.code, proven.out]).toEqual([
+      0,
+      expect.stringMatching(/^proven · .* decisions recomputed\n1 runs opened, 1 closed, none missing/),
+    ])
+    const bytes = readFileSync(file)
+    for (let at = 0; at < bytes.length; at += 997) {
+      const changed = Buffer.from(bytes)
+      changed[at]! ^= 1
+      writeFileSync(file, changed)
+      const { code, out, err } = await lockstep(['verify', file])
+      expect([at, code, out], err).toEqual([at, 5, expect.stringMatching(/^broken · /)])
+    }
+    const none = await lockstep(['export', '--to', '2020-01-01', '-o', file])
+    expect(none.out).toMatch(/^0 runs opened, 0 closed, none missing · 0 approvals · 0 exceptions\n/)
     expect((await lockstep(['verify', file])).code).toBe(0)
-    expect(readdirSync(folder)).toContain('redacted.jsonl')
+  })
+
+  it('writes one run as a page that needs nothing else', async () => {
+    const { code, out } = await lockstep(['export', await named(true), '--html'])
+    expect(code).toBe(0)
+    expect(out).toContain(`content="default-src 'none'`)
+    expect(out).not.toMatch(/<script|<img|<link|https?:/)
+    expect(out).toContain('denied rule')
   })
 
   it('answers wrong use with what would be right', async () => {
@@ -158,6 +201,16 @@ describe('the record on the command line', () => {
     expect([noCheckpoint.code, noCheckpoint.err]).toEqual([2, expect.stringContaining('holds no checkpoint')])
     const junk = join(folder, 'junk.jsonl')
     writeFileSync(junk, 'junk\n')
-    expect((await lockstep(['verify', junk])).code).toBe(5)
+    const noExport = await lockstep(['verify', junk])
+    expect([noExport.code, noExport.err]).toEqual([2, expect.stringContaining('is no export of Lockstep')])
+    const wrong = [
+      ['export'],
+      ['export', 'r_1', '--all'],
+      ['export', '--from', 'yesterday'],
+      ['export', '--from', '2026-02-30'],
+      ['export', '--from', '2026-10-02', '--to', '2026-10-01'],
+      ['export', '--all', '--html'],
+    ]
+    for (const args of wrong) expect([args, (await lockstep(args)).code]).toEqual([args, 2])
   })
 })
