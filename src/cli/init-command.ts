@@ -3,30 +3,36 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { firstPlaybook } from './first-playbook.ts'
+import { firstRunbook } from './first-runbook.ts'
 import { readFlags } from './read-flags.ts'
 
-const help = `Usage: lockstep init [FILE]
+const help = `Usage: lockstep init [FILE] [--runbook]
 
 Writes a first playbook with comments to start from; FILE is playbook.yaml unless given. An existing file is never
 overwritten.
 
+Options:
+  --runbook   a runbook instead, whose steps are calls that need no model; runbook.yaml unless FILE is given
+
 Exit codes: 0 written, 1 the file exists or cannot be written, 2 wrong usage.
 
-Example:
+Examples:
   lockstep init playbooks/refund.yaml
+  lockstep init --runbook
 `
 
 /** `lockstep init`: writes a first playbook. */
 export const initCommand: Command = {
   help,
   async run(args, terminal) {
-    const { names } = readFlags(args, {})
-    const [file = 'playbook.yaml', ...more] = names
+    const { names, flags } = readFlags(args, { runbook: 'switch' })
+    const isRunbook = flags.has('runbook')
+    const [file = isRunbook ? 'runbook.yaml' : 'playbook.yaml', ...more] = names
     if (more.length > 0) throw new LockstepError('usage', 'init takes one file')
     if (!/\.ya?ml$/i.test(file))
       throw new LockstepError('usage', `init writes YAML, and ${file} does not end in .yaml or .yml`)
     try {
-      writeFileSync(file, firstPlaybook, { flag: 'wx' })
+      writeFileSync(file, isRunbook ? firstRunbook : firstPlaybook, { flag: 'wx' })
     } catch (error) {
       throw explain(error, file)
     }

@@ -221,6 +221,20 @@ describe('lockstep init', () => {
     expect(lockstep('init').out).toContain('Wrote playbook.yaml')
   })
 
+  it('writes a runbook that passes check where its tools are known', () => {
+    write('lockstep.config.yaml', 'practice: true\n')
+    expect(lockstep('init', '--runbook').out).toContain('Wrote runbook.yaml')
+    expect(lockstep('check', 'runbook.yaml')).toEqual({
+      code: 0,
+      out: '1 playbook checked, no problems\n',
+      err: '',
+    })
+    expect(lockstep('explain', 'runbook.yaml').out).toMatch(
+      /2 Rollback: .* asks a person · practice\.rollback \(irreversible\)/,
+    )
+    rmSync(join(folder, 'lockstep.config.yaml'))
+  })
+
   it('never overwrites', () => {
     write('mine.yaml', 'mine')
     const { code, err } = lockstep('init', 'mine.yaml')
