@@ -12,6 +12,7 @@ import type { ApprovalAnswer, ApprovalRequest } from './ask-approval.ts'
 import type { AgentHook } from './hook.ts'
 import type { Person } from './person.ts'
 import type { PriceTable } from './price-table.ts'
+import type { RunControl } from './run-control.ts'
 
 /** How much a run may spend. */
 export interface AgentBudget {
@@ -67,12 +68,15 @@ export interface RunOptions {
   readonly run?: string
   /** Who talks with a program. Without one, a program that waits for a person is put down, and can be taken up. */
   readonly person?: Person
+  /** Reaches the run while it is at work: to cancel it, to pause it, to approve its calls. */
+  readonly control?: RunControl
 }
 
 /** How an interrupted run is taken up. */
 export interface ResumeOptions {
   readonly signal?: AbortSignal
   readonly person?: Person
+  readonly control?: RunControl
   /** What became of calls that were in flight, by call id, where somebody knows. */
   readonly settle?: Readonly<
     Record<string, Omit<RecordedOutcome, 'callId' | 'outcome'> & { readonly outcome: Outcome }>

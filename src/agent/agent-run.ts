@@ -38,11 +38,14 @@ export interface Stop {
 
 /** A part of a run that is left to a model: what it is told, and when it is done. */
 export interface Errand {
-  readonly system: string
-  readonly brief: string
+  /** Null for the outline of the playbook, and for the brief of the step that is due. */
+  readonly system: string | null
+  readonly brief: string | null
   isDone(): boolean
   /** Takes what the model says as the end of it; null if it was taken, else why not. */
   finish(text: string): string | null
+  /** Takes over what becomes of the run when the model's part cannot go on; without it, the run ends. */
+  stop?(stop: Stop & { readonly status: Exclude<Stop['status'], 'paused'> }): void
 }
 
 interface NextQuestion {
@@ -105,8 +108,11 @@ export class AgentRun {
       if (stop === null && this.#errand?.isDone() !== true) stop = this.#whyStop() ?? (await this.#ask())
     }
     if (stop === 'succeeded' || stop === null) return null
-    if (stop.status !== 'paused') this.#setup.enforcer.end(stop.status, stop.reason)
-    return stop.reason
+    const { status, reason } = stop
+    if (status === 'paused') return reason
+    if (this.#errand?.stop === undefined) this.#setup.enforcer.end(status, reason)
+    else if (this.#setup.enforcer.status === null) this.#errand.stop({ status, reason })
+    return reason
   }
 
   /** What the gate says of how the run ended; null while it goes on. */
@@ -124,6 +130,8 @@ export class AgentRun {
     if (trouble.reason !== null) return { status: 'failed', reason: trouble.reason }
     enforcer.checkTime()
     const { state } = enforcer.gate
+    if (state.ended !== null) return this.#endedBesides()
+    if (state.suspension !== null) return { status: 'paused', reason: whoPaused(state.suspension) }
     if (state.failedRequired > 0 && state.enforced) {
       return { status: 'failed', reason: state.errors.at(-1) ?? 'a required step failed' }
     }
@@ -140,6 +148,12 @@ export class AgentRun {
     }
     const spent = spending.exceeded()
     return spent === null ? null : { status: 'failed', reason: spent }
+  }
+
+  /** Somebody else ended the run while the model was at work. */
+  #endedBesides(): Stop {
+    const ended = this.#hasEnded()
+    return ended === null || ended === 'succeeded' ? { status: 'paused', reason: 'the run has ended' } : ended
   }
 
   /** Asks the model and writes its turn down (A2); returns why the run stops instead, or null. */
@@ -317,6 +331,11 @@ export class AgentRun {
     await writeFact(this.#setup, { type: 'agent.reminded', at: Date.now(), text })
     this.#say({ role: 'user', content: text })
   }
+}
+
+/** What a run says that somebody paused. */
+export function whoPaused({ by, reason }: { readonly by: string; readonly reason: string | null }): string {
+  return `the run is paused by ${by}${reason === null ? '' : `: ${reason}`}`
 }
 
 /** What a run says that waits for people to approve a call. */

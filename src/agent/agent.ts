@@ -12,6 +12,7 @@ import type { EnforcerOptions } from '../tool/enforcer-options.ts'
 import { keepDocuments } from '../tool/keep-documents.ts'
 import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { RunRecord } from '../tool/run-record.ts'
+import { policiesOf } from '../tool/runbook-policy.ts'
 import { ToolRegistry } from '../tool/tool-registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 import type { AgentOptions, AgentResult, AgentSnapshot, ResumeOptions, RunOptions } from './agent-options.ts'
@@ -27,8 +28,9 @@ import { interruptedBelow } from './interrupted-below.ts'
 import { priceOf } from './price-table.ts'
 import { currentLineage } from './lineage.ts'
 import { resolveModel } from './resolve-model.ts'
-import type { Person } from './person.ts'
+import { ProcedureRun } from './procedure-run.ts'
 import { ProgramRun } from './program-run.ts'
+import type { RunControl, RunOrder } from './run-control.ts'
 import { readRecord, type RecordedRun } from './read-record.ts'
 import { claimName, markUsed, refuseName, refuseUsed } from './run-names.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
@@ -37,6 +39,16 @@ import { takeUp } from './take-up.ts'
 
 /** Without a playbook every tool may be used, and nothing is asked for: the gate, the limits and the record stay. */
 const free = new Playbook({ id: 'free', name: 'No playbook', allowExtraTools: true })
+
+/** Who works through a run. */
+interface Worker {
+  readonly lastText: string
+  readonly turns: number
+  prompt(text: string): Promise<void> | undefined
+  work(notice?: string | null): Promise<string | null>
+  /** Has it look again at what there is to do, because somebody else changed the run. */
+  wake?(): void
+}
 
 /** A stream of a run: what happens as it happens, and how it ends. */
 export interface AgentStream extends AsyncIterable<AgentEvent> {
@@ -140,7 +152,7 @@ export class Agent {
     const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
     return await namingRun(run, async () => {
       const notice = enforcer.status === null ? await takeUp(enforcer, recorded, options) : null
-      return await this.#finish(this.#worker(setup, options.person, recorded), setup, notice)
+      return await this.#finish(this.#worker(setup, options, recorded), setup, notice, options.control)
     }).finally(() => markUsed(run, entries.length, record.entries.length, this.#journal))
   }
 
@@ -183,9 +195,11 @@ export class Agent {
     return await atWorkOn(record.run, () =>
       namingRun(record.run, () =>
         tellAbove(setup, async () => {
-          const work = this.#worker(setup, options.person, null)
-          await work.prompt(prompt)
-          return await this.#finish(work, setup, null)
+          const work = this.#worker(setup, options, null)
+          const prompted = work.prompt(prompt)
+          // A runbook begins in the same moment, so that its first call is written down with its beginning.
+          if (prompted !== undefined) await prompted
+          return await this.#finish(work, setup, null, options.control)
         }),
       ),
     )
@@ -193,7 +207,7 @@ export class Agent {
 
   /** The policies of a run, which are told what it has spent; what others spend today is not known here. */
   #policy(spending: Spending): Pick<EnforcerOptions, 'policy'> {
-    const { policy } = this.#options
+    const policy = this.#policies()
     if (policy === undefined) return {}
     const spent = () => {
       const { tokens, charged } = spending
@@ -211,8 +225,32 @@ export class Agent {
     callId: string,
     vote: Omit<ApprovalVote, 'at'>,
   ): Promise<{ readonly comesTo: string } | { readonly refused: string }> {
-    if (this.#journal === null || this.#options.policy === undefined) {
+    const policy = this.#policies()
+    if (policy === undefined) {
       throw new LockstepError('usage', 'To approve a call takes the journal of its run and its policies.')
+    }
+    return await this.#write(run, policy, (enforcer) => enforcer.gate.vote(callId, vote))
+  }
+
+  /**
+   * Writes down that a run is to be cancelled, paused, or to go on, where nobody is at work on it; it follows when the run is resumed. False if that changes
+   * nothing. Throws `usage` without a journal, and what `resume` throws.
+   */
+  async order(run: string, order: RunOrder): Promise<boolean> {
+    return await this.#write(run, this.#policies(), ({ gate }) => gate.request(order).answer.length > 0)
+  }
+
+  /** Has something written into the record of a run that nobody is at work on. */
+  async #write<Said>(
+    run: string,
+    policy: EnforcerOptions['policy'],
+    say: (enforcer: PlaybookEnforcer) => Said,
+  ): Promise<Said> {
+    if (this.#journal === null) {
+      throw new LockstepError(
+        'usage',
+        'What is said to a run is written into its journal, and there is none.',
+      )
     }
     refuseSecond(run)
     return await atWorkOn(run, async () => {
@@ -220,20 +258,26 @@ export class Agent {
       const record = new RunRecord(run, this.#journal, this.#author(), entries)
       const enforcer = PlaybookEnforcer.fromEvents(this.#enforcement.playbook, readRecord(entries).events, {
         tools: this.#tools,
-        policy: this.#options.policy!,
+        ...(policy === undefined ? {} : { policy }),
         onEvents: (events) => record.write(events, this.#tools),
       })
-      const said = enforcer.gate.vote(callId, vote)
+      const said = say(enforcer)
       await enforcer.written()
       return said
     })
   }
 
-  /** Who works through a run: a program goes its own way, and asks a model where it has to; anything else is the model's to do. */
-  #worker(setup: RunSetup, person: Person | undefined, recorded: RecordedRun | null): AgentRun | ProgramRun {
-    return this.#enforcement.playbook.program === null
-      ? new AgentRun(setup, recorded)
-      : new ProgramRun(setup, person ?? null, recorded)
+  /** The policies that are asked: those given, and the runbook's own. */
+  #policies(): EnforcerOptions['policy'] {
+    const { policy, principal } = this.#options
+    return policiesOf(this.#enforcement.playbook, policy, principal)
+  }
+
+  /** Who works through a run: a program goes its own way, and asks a model where it has to; a runbook makes its calls; anything else is the model's to do. */
+  #worker(setup: RunSetup, { person }: Pick<RunOptions, 'person'>, recorded: RecordedRun | null): Worker {
+    if (this.#enforcement.playbook.program !== null) return new ProgramRun(setup, person ?? null, recorded)
+    const { hasCalls, compensates } = setup.enforcer.gate.state.shape
+    return hasCalls || compensates ? new ProcedureRun(setup, recorded) : new AgentRun(setup, recorded)
   }
 
   /** Tells everybody of what happened, and writes it down. */
@@ -255,7 +299,7 @@ export class Agent {
   async #keep(): Promise<void> {
     if (this.#journal === null) return
     const { playbook } = this.#enforcement
-    const policies = this.#options.policy?.policies ?? []
+    const policies = this.#policies()?.policies ?? []
     await keepDocuments(this.#journal, { playbook, policies, tools: this.#tools })
   }
 
@@ -302,9 +346,15 @@ export class Agent {
     }
   }
 
-  async #finish(work: AgentRun | ProgramRun, setup: RunSetup, notice: string | null): Promise<AgentResult> {
+  async #finish(
+    work: Worker,
+    setup: RunSetup,
+    notice: string | null,
+    control: RunControl | undefined,
+  ): Promise<AgentResult> {
     const { enforcer, record, spending } = setup
-    const why = await work.work(notice)
+    const letGo = control?.attach({ gate: enforcer.gate, wake: () => work.wake?.() })
+    const why = await work.work(notice).finally(() => letGo?.())
     await enforcer.written()
     // A run that waits for a person says what the person has to look at.
     const below =

@@ -7,10 +7,12 @@ const ofRun: Readonly<Record<keyof RunOptions, true>> = {
   signal: true,
   run: true,
   person: true,
+  control: true,
 }
 const ofResume: Readonly<Record<keyof ResumeOptions, true>> = {
   signal: true,
   person: true,
+  control: true,
   settle: true,
   retry: true,
 }

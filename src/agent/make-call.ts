@@ -1,5 +1,5 @@
 import { messageOf } from '../shared/message-of.ts'
-import type { CallOutcome } from '../tool/run-call.ts'
+import type { CallOutcome, CallToRun } from '../tool/run-call.ts'
 import { askApproval, askApprovalAbove } from './ask-approval.ts'
 import type { HookedCall } from './hook.ts'
 import { admitAbove, insideCall } from './lineage.ts'
@@ -13,6 +13,7 @@ export async function makeCall(
   setup: RunSetup,
   hooked: HookedCall,
   left: { readonly arguments: unknown; readonly veto: string | null },
+  how: Pick<CallToRun, 'due' | 'timeoutSeconds' | 'onSettled'> = {},
 ): Promise<{ readonly args: unknown; readonly outcome: CallOutcome }> {
   const { enforcer, signal, trouble, ancestors } = setup
   const { callId, tool } = hooked
@@ -30,7 +31,7 @@ export async function makeCall(
       ? await admitAbove(ancestors, { callId, tool, arguments: args }, enforcer.gate.tools)
       : { refusal: own, settle: () => undefined }
   const veto = above.refusal === null ? {} : { veto: above.refusal }
-  const options = { callId, signal, ...veto }
+  const options = { callId, signal, ...veto, ...how }
   try {
     const outcome = await insideCall(setup, callId, () => enforcer.call(tool, args, undefined, options))
     above.settle(outcome)

@@ -14,7 +14,15 @@ import { messageOf } from '../shared/message-of.ts'
 import { LockstepError, invariant } from '../shared/lockstep-error.ts'
 import type { Pending } from '../run/program/program-state.ts'
 import { questionBatch } from '../run/program/question-batch.ts'
-import { AgentRun, inOneLine, whatIsHeld, whatIsUnknown, whyAborted, type Stop } from './agent-run.ts'
+import {
+  AgentRun,
+  inOneLine,
+  whatIsHeld,
+  whatIsUnknown,
+  whoPaused,
+  whyAborted,
+  type Stop,
+} from './agent-run.ts'
 import { errandOf } from './errand.ts'
 import { runAfterToolCall, runBeforeModelCall, runBeforeToolCall, type HookedCall } from './hook.ts'
 import { Interruption } from './interruption.ts'
@@ -84,6 +92,8 @@ export class ProgramRun {
     if (this.#turns >= maxIterations) {
       return { status: 'failed', reason: `the run asked a model ${maxIterations} times, which is all it may` }
     }
+    const { suspension } = this.#setup.enforcer.gate.state
+    if (suspension !== null) return { status: 'paused', reason: whoPaused(suspension) }
     const unknown = whatIsUnknown(this.#setup)
     if (unknown !== null) return { status: 'paused', reason: unknown }
     const spent = spending.exceeded()

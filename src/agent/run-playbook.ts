@@ -10,12 +10,14 @@ export interface RunPlaybookOptions extends Omit<AgentOptions, 'playbook'>, RunO
 
 /** Runs a playbook once, in whatever form it is written, until it has ended or waits for a person. Throws what stops it from starting. */
 export async function runPlaybook(playbook: Playbook, options: RunPlaybookOptions): Promise<AgentResult> {
-  const { prompt, inputs, signal, run, person, ...agent } = options
-  const task = playbook.program === null ? `Work through the playbook "${playbook.name}".` : ''
+  const { prompt, inputs, signal, run, person, control, ...agent } = options
+  const asks = playbook.program === null && playbook.steps.some((step) => step.tool === null)
+  const task = asks ? `Work through the playbook "${playbook.name}".` : ''
   return await new Agent({ ...agent, playbook }).run(prompt ?? task, {
     ...(inputs === undefined ? {} : { inputs }),
     ...(signal === undefined ? {} : { signal }),
     ...(run === undefined ? {} : { run }),
     ...(person === undefined ? {} : { person }),
+    ...(control === undefined ? {} : { control }),
   })
 }

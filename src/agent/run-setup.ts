@@ -43,7 +43,12 @@ export async function writeFact(setup: RunSetup, fact: AgentFact): Promise<void>
 
 /** Writes down what a run is asked to do, and under which call of which run it is made (G18). Throws `record_failed`. */
 export async function writePrompt(setup: RunSetup, text: string): Promise<void> {
+  await writeFact(setup, promptFact(setup, text))
+}
+
+/** What a run is asked to do, as a fact. */
+export function promptFact(setup: RunSetup, text: string): AgentFact {
   const above = setup.ancestors.at(-1)
   const parent = above === undefined ? {} : { parent: { run: above.setup.record.run, callId: above.callId } }
-  await writeFact(setup, { type: 'agent.prompted', at: Date.now(), text, ...parent })
+  return { type: 'agent.prompted', at: Date.now(), text, ...parent }
 }

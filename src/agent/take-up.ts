@@ -1,4 +1,7 @@
+import { readCallId } from '../run/call-id.ts'
+import { callKey } from '../run/call-key.ts'
 import type { FoundOut } from '../run/found-out.ts'
+import type { RunState } from '../run/state.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { readOutcome, type ReadOutcome } from '../tool/read-outcome.ts'
@@ -44,7 +47,7 @@ export async function takeUp(
     if (settled === undefined && before === 'held') continue
     const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
     const lost = {
-      key: `${state.run}/${callId}`,
+      key: `${state.run}/${callKey(state, callId)}`,
       args: args ?? {},
       signal: options.signal,
       mayRepeat: () => enforcer.gate.mayRepeat(tool, args),
@@ -52,9 +55,9 @@ export async function takeUp(
     const found = settled ?? (await interrupted(asked, lost))
     // Nobody knows still, which is written down already.
     if (before === 'unknown' && found.outcome === 'unknown') continue
-    // Where nothing was done, a program does it now; a model is told, and decides for itself.
+    // Where nothing was done, a program or the runtime does it now; a model is told, and decides for itself.
     const pending = state.program?.pending
-    const due = pending?.kind === 'call' && pending.callId === callId
+    const due = (pending?.kind === 'call' && pending.callId === callId) || isOwn(state, callId)
     const anew = settled === undefined && due && found.outcome === 'failed'
     const outcome = anew ? { ...found, outcome: 'not_executed' as const } : found
     enforcer.gate.request({ type: 'settle', tool, ...outcome, callId })
@@ -67,6 +70,11 @@ export async function takeUp(
     news.push(`Step ${step} is begun anew.`)
   }
   return news.length === 0 ? null : `${news.join(' ')} Go on with the procedure.`
+}
+
+/** Whether the runtime made the call by itself: for a step, or to undo what one did. */
+function isOwn(state: RunState, callId: string): boolean {
+  return readCallId(state.compiled, callId) !== null || state.byCallId.get(callId)?.undoes !== undefined
 }
 
 /** What became of a call that was in flight, as far as its tool can say. */

@@ -2,6 +2,7 @@ import type { Journal } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { ApprovalVote } from '../run/approval.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { namedTools } from '../tool/match-tools.ts'
 import { tool } from '../tool/tool.ts'
 import { Agent } from './agent.ts'
 
@@ -36,9 +37,7 @@ export async function writeVote(
 
 /** Tools in the place of those the playbook names, which a vote does not need. */
 function standIns(playbook: Playbook) {
-  const named = new Set(playbook.steps.flatMap((step) => step.expectedTools))
-  named.delete('*')
-  return [...named].map((name) =>
+  return [...namedTools(playbook)].map((name) =>
     tool({
       name,
       description: 'It is not called: only what people say is written down.',

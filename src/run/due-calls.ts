@@ -35,13 +35,15 @@ export interface DueCall {
   readonly of: string | null
 }
 
-/** What is due, and when to look again if nothing happens before; null for never. */
+/** What is due, and when to look again if nothing happens before: for the next attempt, or because a step's time is over. Null for never. */
 export interface Due {
   readonly due: readonly DueCall[]
   readonly next: number | null
+  /** When the first approval that is waited for can no longer be given; nothing but people moves the run before. */
+  readonly expires: number | null
 }
 
-const nothing: Due = { due: [], next: null }
+const nothing: Due = { due: [], next: null, expires: null }
 
 /** What the runtime is to call now, in order, and when the run goes on by itself. */
 export function dueCalls(state: RunState, now: number): Due {
@@ -49,18 +51,19 @@ export function dueCalls(state: RunState, now: number): Due {
   const at = Math.max(now, state.clock)
   const due: DueCall[] = []
   let next = nextDeadline(state)
+  const expires = nextExpiry(state)
   const later = (time: number) => {
     if (time > at && (next === null || time < next)) next = time
   }
-  if (state.suspension !== null) return { due, next }
+  if (state.suspension !== null) return { due, next, expires }
   if (state.compensation !== null) {
     const { dueAt } = state.compensation
     const undo = dueUndo(state, at)
     if (undo !== null) due.push(undo)
     else if (state.compensation.ticket === null) later(dueAt)
-    return { due, next }
+    return { due, next, expires }
   }
-  if (isStopping(state) || state.paused > 0) return { due, next }
+  if (isStopping(state) || state.paused > 0) return { due, next, expires }
   for (const index of state.callable) {
     const step = state.compiled.steps[index]!
     const activation = state.activations[index]!
@@ -70,7 +73,7 @@ export function dueCalls(state: RunState, now: number): Due {
       else if (call !== null && !isUncertain(state, call.tool)) due.push(call)
     }
   }
-  return { due, next }
+  return { due, next, expires }
 }
 
 /**
@@ -203,16 +206,20 @@ function isGranted(ticket: Ticket): boolean {
   return ticket.state === 'held' && ticket.approval!.state === 'granted'
 }
 
-/** When time alone moves the run: a step's time is over, or an approval can no longer be given. */
+/** When the time of a step is over. */
 function nextDeadline(state: RunState): number | null {
   let next: number | null = null
-  const before = (time: number) => {
-    if (next === null || time < next) next = time
-  }
   for (const activation of state.timed) {
     const time = deadlineOf(state, activation)
-    if (time !== null) before(time)
+    if (time !== null && (next === null || time < next)) next = time
   }
-  for (const ticket of state.held) before(ticket.approval!.expiresAt)
+  return next
+}
+
+function nextExpiry(state: RunState): number | null {
+  let next: number | null = null
+  for (const { approval } of state.held) {
+    if (next === null || approval!.expiresAt < next) next = approval!.expiresAt
+  }
   return next
 }

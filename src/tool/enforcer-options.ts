@@ -18,6 +18,8 @@ export interface EnforcerOptions {
   readonly tools?: ToolRegistry | Iterable<Tool>
   /** The policies the run stands under, and who is behind it; without it no policy is asked. */
   readonly policy?: PolicySetup
+  /** In a dry run, what only a made call could tell stays unknown; it takes tools that make none. Default as the policy's mode says. */
+  readonly mode?: 'execute' | 'dry-run'
   /** How many early final answers are sent back before the run ends incomplete. Default 2. */
   readonly finishAttempts?: number
   /** The time in epoch milliseconds. Default the system's. */
@@ -33,7 +35,7 @@ export interface EnforcerOptions {
 /** How a run is taken up again; what its snapshot says cannot be given anew. */
 export type RestoreOptions = Omit<
   EnforcerOptions,
-  'run' | 'inputs' | 'blockViolations' | 'finishAttempts'
+  'run' | 'inputs' | 'blockViolations' | 'finishAttempts' | 'mode'
 > & {
   /** Takes the run up although the playbook is not the version it was begun under. Default false. */
   readonly acceptOtherVersion?: boolean

@@ -19,7 +19,9 @@ import type { RunState } from '../run/state.ts'
 import { readState, writeState } from '../run/state-json.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { compensationOf } from './compensation-of.ts'
 import { describeAnswer } from './describe-answer.ts'
+import { isOnlyShown } from './dry-run-tool.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
 import type { ProposedCall } from './enforcer-options.ts'
 import type { ApprovalVote } from '../run/approval.ts'
@@ -113,6 +115,7 @@ export class Gate {
   /** Says whether policies still let a call go out that was admitted before and is sent again under its key; what approved it still counts. */
   mayRepeat(tool: string, args: JsonObject | null): boolean {
     const { policy, clock } = this.#options
+    if (this.#state.suspension !== null) return false
     if (policy === null) return true
     const said = policy.judge(this.#state, { tool, args }, this.tools?.get(tool) ?? null, readClock(clock))
     return said.verdict !== 'deny'
@@ -186,10 +189,24 @@ export class Gate {
   /** Carries out anything that is asked of a run but a call. Throws `record_failed` if it cannot be written down. */
   request(request: Exclude<RunRequest, { type: 'call' }>): Performance {
     this.assertRecorded()
-    const performance = perform(this.#state, request, { now: readClock(this.#options.clock) })
+    const asked = request.type === 'settle' ? this.#complete(request) : request
+    const performance = perform(this.#state, asked, { now: readClock(this.#options.clock) })
     this.#write(performance.events)
     this.assertRecorded()
     return performance
+  }
+
+  /** Adds what only the tool of a succeeded call can say: what undoes it, and whether it was only shown. */
+  #complete(request: Extract<RunRequest, { type: 'settle' }>): typeof request {
+    const { shape, byCallId } = this.#state
+    if (request.outcome !== 'succeeded' || request.callId === null) return request
+    if (!shape.compensates && !shape.hasCalls) return request
+    const tool = this.tools?.get(request.tool)
+    if (tool == null) return request
+    if (isOnlyShown(tool)) return { ...request, shown: true }
+    const args = byCallId.get(request.callId)?.args ?? null
+    const undo = shape.compensates ? compensationOf(tool, args, request.result) : null
+    return undo === null ? request : { ...request, undo }
   }
 
   /** Asks for a move of a step: null if it was made, else why not. */

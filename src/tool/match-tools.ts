@@ -1,5 +1,6 @@
 import { compileProgram } from '../playbook/compile-program.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import type { PlaybookStep } from '../playbook/playbook-step.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { ToolRegistry } from './tool-registry.ts'
 import type { Tool } from './tool.ts'
@@ -11,7 +12,7 @@ export function matchTools(
 ): ToolRegistry | null {
   if (tools === undefined) return null
   const registry = tools instanceof ToolRegistry ? tools : new ToolRegistry(tools)
-  const named = new Set(playbook.steps.flatMap((step) => step.expectedTools.filter((tool) => tool !== '*')))
+  const named = namedTools(playbook)
   const own = new Set(playbook.program === null ? [] : compileProgram(playbook.program).ownCalls)
   const missing = [...named].filter((tool) => !registry.has(tool) && !own.has(tool))
   if (missing.length === 0) return registry
@@ -21,4 +22,15 @@ export function matchTools(
     `The playbook '${playbook.id}' needs tools that are not registered: ${missing.join(', ')}.`,
     { hint: meant === undefined ? null : `Did you mean '${meant[1]}' instead of '${meant[0]}'?` },
   )
+}
+
+/** Every tool that a playbook names. */
+export function namedTools(playbook: Playbook): ReadonlySet<string> {
+  return new Set(playbook.steps.flatMap(toolsOf))
+}
+
+/** The tools that a step names: those a model may use in it, or those that the runtime calls. */
+function toolsOf({ expectedTools, tool, verify, compensate }: PlaybookStep): readonly string[] {
+  const calls = [tool, verify?.tool, compensate?.tool].filter((name) => typeof name === 'string')
+  return [...expectedTools.filter((name) => name !== '*'), ...calls]
 }

@@ -29,6 +29,7 @@ import type { PlaybookPlan } from './playbook-plan.ts'
 import { type CallOutcome, type CallToRun, riskOf, runCall } from './run-call.ts'
 import { runTurn } from './run-turn.ts'
 import { readOutcome } from './read-outcome.ts'
+import { policiesOf } from './runbook-policy.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
 import { toolManifest } from './tool-manifest.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -316,9 +317,10 @@ function begin(playbook: Playbook, options: EnforcerOptions, tools: ToolRegistry
     inputs: checkInputs(playbook, options.inputs),
     enforced: options.blockViolations ?? true,
     finishAttempts: options.finishAttempts ?? 2,
+    ...modeOf(playbook, options),
     ...(tools === null ? {} : { tools: toolManifest(tools).digest }),
   }
-  return Gate.begin(compilePlaybook(playbook), start, gateOptions(options, tools))
+  return Gate.begin(compilePlaybook(playbook), start, gateOptions(playbook, options, tools))
 }
 
 /** What an enforcer needs to go on with a run that was begun elsewhere. */
@@ -329,7 +331,7 @@ function takeUp(playbook: Playbook, state: RunState, options: RestoreOptions): [
     inputs: state.inputs,
     finishAttempts: state.finishAttempts,
   }
-  return [full, new Gate(state, gateOptions(full, matchTools(playbook, options.tools)))]
+  return [full, new Gate(state, gateOptions(playbook, full, matchTools(playbook, options.tools)))]
 }
 
 /** Epoch milliseconds that never go back and never jump, whatever is done to the system's clock meanwhile. */
@@ -337,12 +339,19 @@ function steadyTime(): number {
   return Math.round(performance.timeOrigin + performance.now())
 }
 
-function gateOptions(options: EnforcerOptions, tools: ToolRegistry | null): GateOptions {
+/** Only calls that the runtime makes look at each other's outputs, so only they need to know that there are none. */
+function modeOf(playbook: Playbook, { mode, policy }: EnforcerOptions): { mode?: 'dry-run' } {
+  const calls = playbook.steps.some((step) => step.tool !== null)
+  return calls && (mode ?? policy?.mode) === 'dry-run' ? { mode: 'dry-run' } : {}
+}
+
+function gateOptions(playbook: Playbook, options: EnforcerOptions, tools: ToolRegistry | null): GateOptions {
+  const policy = policiesOf(playbook, options.policy)
   return {
     tools,
     recordViolations: options.recordViolations ?? true,
     clock: options.clock ?? steadyTime,
     sink: options.onEvents ?? null,
-    policy: options.policy === undefined ? null : new PolicyGuard(options.policy),
+    policy: policy === undefined ? null : new PolicyGuard(policy),
   }
 }

@@ -49,13 +49,19 @@ export class PolicyGuard {
   /** What policies say to a call, as the run machine takes it. Never throws. */
   judge(
     state: RunState,
-    call: { readonly tool: string; readonly args: JsonObject | null },
+    call: { readonly callId?: string | null; readonly tool: string; readonly args: JsonObject | null },
     tool: Tool | null,
     now: number,
   ): PolicyFact {
     const { tool: name, args } = call
     const target = tool === null ? null : targetOf(tool, args)
-    const request = { tool: name, args, step: stepForPolicy(state, name), risk: tool?.risk ?? null, target }
+    const request = {
+      tool: name,
+      args,
+      step: stepForPolicy(state, name, call.callId ?? null),
+      risk: tool?.risk ?? null,
+      target,
+    }
     const facts = this.#facts(state, request, now)
     const decision = decide(this.#setup.policies, request, facts)
     const { past: _past, now: _now, inputs: _inputs, ...others } = facts

@@ -10,6 +10,7 @@
  * R3  Every admitted call is settled: `failed` only where nothing was applied, else `unknown` until somebody finds out.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { callKey } from '../run/call-key.ts'
 import type { FoundOut } from '../run/found-out.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -40,6 +41,10 @@ export interface CallToRun {
   readonly signal?: AbortSignal
   /** Why something outside the playbook forbids the call; it is then refused and recorded as `vetoed`. */
   readonly veto?: string
+  /** It is one that the runtime makes: what may run beside it, the procedure says. */
+  readonly due?: boolean
+  /** Told at once when the call is settled, so that what follows can be written down with it. */
+  readonly onSettled?: () => void
 }
 
 /** What became of a call. */
@@ -78,6 +83,8 @@ export async function runCall(gate: Gate, queue: CallQueue, call: CallToRun): Pr
   }
   const proposed = proposal(call)
   const judgeAndRun = () => execute(gate, call, proposed)
+  // It is judged in this moment: what the procedure lets run beside it, the procedure said when it let both be due.
+  if (call.due === true) return await judgeAndRun()
   if (riskOf(call, gate.tools) !== 'read') return await queue.run(false, judgeAndRun)
   const outcome = await queue.run(true, async () => {
     // A read that is only illegal while others are in flight waits for them, and is judged again.
@@ -101,7 +108,10 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
     result?: Json,
     error?: string,
     found?: FoundOut | null,
-  ) => gate.request({ type: 'settle', callId, tool, outcome, result, error, found: found ?? undefined })
+  ) => {
+    gate.request({ type: 'settle', callId, tool, outcome, result, error, found: found ?? undefined })
+    call.onSettled?.()
+  }
   const notExecuted = (error: string): CallOutcome => {
     settle('not_executed', undefined, error)
     return { tool, enforcement, status: 'not_executed', error }
@@ -111,7 +121,7 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
   if (call.signal?.aborted === true) return notExecuted('it was cancelled before it began')
 
   const args = isJsonObject(proposed.arguments as Json) ? (proposed.arguments as JsonObject) : {}
-  const key = `${gate.state.run}/${callId}`
+  const key = `${gate.state.run}/${callKey(gate.state, callId)}`
   const limits = { seconds: call.timeoutSeconds ?? registered?.timeoutSeconds ?? null, signal: call.signal }
   const within = new Set([...(inside.getStore() ?? []), gate])
   const begin: typeof work = (given, context) => inside.run(within, () => work(given, context))

@@ -19,6 +19,9 @@ export class RunRecord {
   readonly #entries: JournalEntry[]
   readonly #author: Omit<AppendOptions, 'expectedSeq'>
   #queue: Promise<void> = Promise.resolve()
+  #waiting: JournalFact[] = []
+  #lazy = true
+  #next: Promise<void> | null = null
 
   /** `entries` are those that are written already. Without a journal the record lasts as long as this object. */
   constructor(
@@ -48,16 +51,25 @@ export class RunRecord {
    * does not wait until facts are safe on which nothing outside the run depends.
    */
   write(events: readonly RecordedEvent[], tools: ToolRegistry | null = null): Promise<void> {
-    const facts = events.map(toFact)
-    const lazy = maySyncLater(events, tools)
-    this.#queue = this.#queue.then(async () => {
-      const options: AppendOptions & LazyAppend = { ...this.#author, expectedSeq: this.#entries.length, lazy }
-      const added =
-        (await this.#journal?.append(this.run, facts, options)) ??
-        makeEntries(this.run, facts, options, options.expectedSeq)
-      this.#entries.push(...added)
-    })
-    return this.#queue
+    for (const event of events) this.#waiting.push(toFact(event))
+    this.#lazy &&= maySyncLater(events, tools)
+    // What is written while an append is under way, or in the same moment, is appended together.
+    this.#next ??= this.#queue.then(() => this.#append())
+    this.#queue = this.#next
+    return this.#next
+  }
+
+  async #append(): Promise<void> {
+    const facts = this.#waiting
+    const lazy = this.#lazy
+    this.#waiting = []
+    this.#lazy = true
+    this.#next = null
+    const options: AppendOptions & LazyAppend = { ...this.#author, expectedSeq: this.#entries.length, lazy }
+    const added =
+      (await this.#journal?.append(this.run, facts, options)) ??
+      makeEntries(this.run, facts, options, options.expectedSeq)
+    this.#entries.push(...added)
   }
 }
 

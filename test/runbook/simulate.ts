@@ -91,11 +91,12 @@ export class Simulation {
       this.#append(passTime(this.state, { now: this.now }))
       this.#ask()
       this.#land()
-      const { due, next } = dueCalls(this.state, this.now)
+      const { due, next, expires } = dueCalls(this.state, this.now)
       for (const call of due) this.#make(call)
       if (due.length > 0) continue
       const times = [
         ...(next === null ? [] : [next]),
+        ...(expires === null ? [] : [expires]),
         ...this.#flying.map(({ ends }) => ends),
         ...this.#pending.map(({ at }) => at),
       ].filter((time) => time > this.now)
