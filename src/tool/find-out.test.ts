@@ -93,6 +93,10 @@ describe('findOut', () => {
     const again = make({ idempotent: true, execute: () => sent++ })
     expect((await findOut(again, { ...call, mayRepeat: () => false })).outcome).toBe('unknown')
     expect((await findOut(again, { ...call, signal: AbortSignal.abort() })).outcome).toBe('unknown')
+    const broken = () => {
+      throw new Error('the policies cannot be asked')
+    }
+    expect((await findOut(again, { ...call, mayRepeat: broken })).outcome).toBe('unknown')
     expect(sent).toBe(0)
   })
 

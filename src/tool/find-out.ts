@@ -87,7 +87,7 @@ async function repeat(tool: Tool, call: LostCall): Promise<FindOutResult | null>
   const { key, args, signal, execute = tool.execute } = call
   for (const pause of pauses) {
     if (pause > 0 && !(await rest(pause, signal))) return null
-    if (signal?.aborted === true || call.mayRepeat?.() === false) return null
+    if (signal?.aborted === true || !mayRepeat(call)) return null
     try {
       const limits = { seconds: tool.timeoutSeconds ?? defaultSeconds, signal }
       const value = await withLimits(limits, (inner) =>
@@ -99,6 +99,15 @@ async function repeat(tool: Tool, call: LostCall): Promise<FindOutResult | null>
     }
   }
   return null
+}
+
+/** Whether the call may still be made; what cannot be judged may not. */
+function mayRepeat(call: LostCall): boolean {
+  try {
+    return call.mayRepeat?.() !== false
+  } catch {
+    return false
+  }
 }
 
 /** Waits; false if it is given up meanwhile. */
