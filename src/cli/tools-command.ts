@@ -4,10 +4,11 @@ import { parsePlaybook } from '../playbook/parse-playbook.ts'
 import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { readSourceFile } from '../source/read-source-file.ts'
+import { namedTools } from '../tool/match-tools.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { findPlaybookFiles } from './find-playbook-files.ts'
-import { openConfig } from './open-config.ts'
+import { findConfigFor, openConfig } from './open-config.ts'
 import { readFlags } from './read-flags.ts'
 
 const help = `Usage: lockstep tools [FILE|DIRECTORY...] [--config FILE] [--json]
@@ -40,7 +41,8 @@ export const toolsCommand: Command = {
   help,
   async run(args, terminal) {
     const { names, flags } = readFlags(args, { config: { value: 'FILE' }, json: 'switch' })
-    const config = await openConfig(flags.get('config'))
+    const beside = names[0] === undefined ? null : findConfigFor(names[0])
+    const config = await openConfig(flags.get('config') ?? beside ?? undefined)
     const users = findUsers(names.length === 0 ? ['.'] : names, names.length > 0)
     const bound = await openTools(config, { onNotice: (text) => terminal.err(`${escapeControl(text)}\n`) })
     try {
@@ -79,9 +81,8 @@ function findUsers(paths: readonly string[], named: boolean): ReadonlyMap<string
         hint: `see why: lockstep check ${path}`,
       })
     }
-    const tools = new Set(playbook?.steps.flatMap((step) => step.expectedTools) ?? [])
-    tools.delete('*')
-    for (const tool of tools) users.set(tool, [...(users.get(tool) ?? []), playbook!.id])
+    if (playbook === null) continue
+    for (const tool of namedTools(playbook)) users.set(tool, [...(users.get(tool) ?? []), playbook.id])
   }
   return users
 }
