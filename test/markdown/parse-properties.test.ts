@@ -166,6 +166,7 @@ describe('four times the text takes about four times as long', () => {
         (_, at) =>
           `## P${at}($a)\nDoes {$a}.\n### Steps\n- If $a > 1\n  - Apply free shipping to P${at}\n- Return $a\n`,
       ).join(''),
+    'agents of one name': (n) => '# A\n## B\n### Steps\n- Say "x"\n'.repeat(n * 8),
     'steps of one playbook': (n) =>
       `## A\n### Steps\n${Array.from({ length: n * 6 }, (_, at) => `- $x${at} = ${at}\n`).join('')}`,
     'one long bullet': (n) => `## A\n### Steps\n- ${'word $x '.repeat(n * 12)}`,

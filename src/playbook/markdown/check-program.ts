@@ -1,6 +1,7 @@
 /** Checks over a whole program: variables that nobody reads, or that are read before they are set. */
 import type { Procedure, Program } from '../program.ts'
 import type { Findings } from './findings.ts'
+import { nameEnd } from './sigil-names.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import type { VariableUse, VariableUses } from './variable-uses.ts'
 
@@ -13,8 +14,8 @@ export function checkProgram(program: Program, uses: Iterable<VariableUses>, fin
   let words: ReadonlySet<string> | null = null
   // Only a variable that nobody reads is looked for in descriptions.
   const isMentioned = (name: string): boolean => (words ??= descriptionWords(program)).has(name)
-  let procedures: ReadonlyMap<string, Procedure> | null = null
-  const procedureOf = (id: string): Procedure | undefined => (procedures ??= proceduresOf(program)).get(id)
+  let straight: ReadonlyMap<string, Procedure> | null = null
+  const straightOf = (id: string): Procedure | undefined => (straight ??= withoutLoops(program)).get(id)
   for (const { all } of uses) {
     for (const use of all) {
       const { name, write } = use
@@ -25,26 +26,27 @@ export function checkProgram(program: Program, uses: Iterable<VariableUses>, fin
           'remove the step if nobody needs it',
         )
       }
-      warnEarly(use, procedureOf, context)
+      warnEarly(use, straightOf, context)
     }
   }
 }
 
-function proceduresOf(program: Program): ReadonlyMap<string, Procedure> {
-  return new Map(program.agents.flatMap((agent) => agent.playbooks).map((each) => [each.id, each]))
+/** The playbooks in which what stands above happens before, by their ids. */
+function withoutLoops({ agents }: Program): ReadonlyMap<string, Procedure> {
+  const straight = agents.flatMap(({ playbooks }) => playbooks.filter(({ steps }) => !hasLoop(steps)))
+  return new Map(straight.map((each) => [each.id, each]))
 }
 
 /** A read above every write, in the one playbook that has them all, and in no loop. */
 function warnEarly(
   { name, stepRead: read, readIn, write, writtenIn, highestWrite }: VariableUse,
-  procedureOf: (id: string) => Procedure | undefined,
+  straightOf: (id: string) => Procedure | undefined,
   context: StepContext,
 ): void {
   if (read === null || readIn === null || write === null || writtenIn !== readIn) return
   if (highestWrite <= read.line) return
-  const procedure = procedureOf(readIn)
+  const procedure = straightOf(readIn)
   if (procedure === undefined || procedure.parameters.some((each) => each.name === name)) return
-  if (hasLoop(procedure.steps)) return
   if (/\bhas\(|\bdefault\(|is (?:not )?(?:set|empty)/i.test(read.text)) return
   reportAt(read, 0, read.text.length, context).warn(
     'unset_variable',
@@ -66,7 +68,12 @@ function hasLoop(steps: Procedure['steps']): boolean {
 function descriptionWords(program: Program): Set<string> {
   const words = new Set<string>()
   const take = (text: string): void => {
-    for (const word of text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) words.add(word)
+    let at = 0
+    while (at < text.length) {
+      const end = nameEnd(text, at)
+      if (end > at) words.add(text.slice(at, end))
+      at = Math.max(end, at + 1)
+    }
   }
   for (const agent of program.agents) {
     take(agent.description.source)

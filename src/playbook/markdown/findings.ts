@@ -59,6 +59,11 @@ export class Findings {
     this.diagnostics.push({ code, severity, message, suggestion, path: [], ...span(at) })
   }
 
+  /** Whether nothing more would be kept, so that nobody need find the words for it. */
+  get isFull(): boolean {
+    return this.#silent > 0 || (this.diagnostics.length >= mostFindings && this.hasErrors)
+  }
+
   get hasErrors(): boolean {
     return this.diagnostics.some((each) => each.severity === 'error')
   }

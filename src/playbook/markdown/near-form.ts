@@ -68,11 +68,12 @@ function nearAlias(bullet: Bullet, context: StepContext): boolean {
 }
 
 function nearPhrase(bullet: Bullet, context: StepContext): boolean {
-  const start = bullet.text.slice(0, 2).toLowerCase()
-  if (!forms.some((form) => mayBegin(start, form))) return false
-  const words = bullet.text.replace(/[.!:]+$/, '').split(/\s+/, 7)
-  const masked = words.map((word) => (value.test(word) ? '#' : word.toLowerCase()))
-  const all = masked.join(' ')
+  const words = withoutSigns(bullet.text).split(/\s+/, 7)
+  const masked = words.map((word) => (mayBeValue(word) && value.test(word) ? '#' : word.toLowerCase()))
+  /** What so many words are. */
+  const begun = ['']
+  for (const word of masked) begun.push(begun.length === 1 ? word : `${begun.at(-1)!} ${word}`)
+  const all = begun.at(-1)!
   if (bullet.text.length <= mostLetters && words.length < 6) {
     const form = whole.find((each) => near(all, each))
     if (form !== undefined) {
@@ -83,11 +84,11 @@ function nearPhrase(bullet: Bullet, context: StepContext): boolean {
   for (const [form, length] of openingWords) {
     if (!mayBegin(all, form)) continue
     for (const count of [length, length - 1, length + 1]) {
-      const begun = masked.slice(0, count)
+      const text = begun[count]
       // What is asked for is not a count of turns.
-      if (count === 0 || begun.length < count || begun.at(-1) === 'items') continue
-      const text = begun.join(' ')
-      if (text.includes('#') !== form.includes('#') || !near(text, form)) continue
+      if (count === 0 || text === undefined || masked[count - 1] === 'items') continue
+      if (Math.abs(text.length - form.length) > 2 || text.includes('#') !== form.includes('#')) continue
+      if (!near(text, form)) continue
       const values = words.slice(0, count).filter((word) => value.test(word))
       const meant = form.replaceAll('#', () => values.shift()!)
       const end = endOf(bullet.text, count)
@@ -96,6 +97,21 @@ function nearPhrase(bullet: Bullet, context: StepContext): boolean {
     }
   }
   return false
+}
+
+function withoutSigns(text: string): string {
+  let end = text.length
+  while (end > 0 && '.!:'.includes(text[end - 1]!)) end--
+  return text.slice(0, end)
+}
+
+/** A glance: a number, a variable, or one of the words from one to ten. */
+function mayBeValue(word: string): boolean {
+  return word.length <= 5 || word.startsWith('$') || isDigit(word.charCodeAt(0))
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }
 
 function near(text: string, form: string): boolean {

@@ -292,7 +292,11 @@ class Drafter {
 /** The ids of steps begin with the name, perhaps with that of the agent before it, and have 128 characters at most. */
 const longestName = 100
 
+/** No section is meant by a longer title. */
+const longestMistake = 13
+
 function nearestSection(title: string): string | null {
+  if (title.length > longestMistake) return null
   return nearestName(title.trim().replace(/:$/, ''), ['Triggers', 'Steps', 'Notes'])
 }
 

@@ -44,6 +44,8 @@ export class ProgramReader {
   readonly #callables = new Callables()
   readonly #uses = new Map<string, VariableUses>()
   readonly #ids = new Set<string>()
+  /** How far the numbers of a name that several playbooks would have are used up. */
+  readonly #numbers = new Map<string, number>()
 
   constructor(
     drafts: readonly AgentDraft[],
@@ -151,7 +153,9 @@ export class ProgramReader {
     if (this.#ids.has(id)) {
       const full = `${idFromName(agent) || 'Agent'}.${plain}`
       id = full
-      for (let count = 2; this.#ids.has(id); count++) id = `${full}_${count}`
+      let count = this.#numbers.get(full) ?? 1
+      while (this.#ids.has(id)) id = `${full}_${++count}`
+      this.#numbers.set(full, count)
     }
     this.#ids.add(id)
     return id

@@ -140,6 +140,7 @@ export function reportUnset(
   end: number,
   context: StepContext,
 ): void {
+  if (context.findings.isFull) return
   const near = nearestVariable(name, context.scope)
   const message = `nothing sets \`${sigil ? '$' : ''}${name}\``
   reportAt(bullet, start, end, context).error(
@@ -182,8 +183,20 @@ export function writeTarget(
 }
 
 function nearestVariable(name: string, scope: Scope): string | null {
-  const known = [...scope.state, ...scope.locals, ...scope.parameters.keys()].slice(0, 1000)
-  return nearestName(name, known)
+  return nearestName(name, firstNames(scope))
+}
+
+/** So many names are compared with a wrong one. */
+const mostCompared = 1000
+
+function* firstNames({ state, locals, parameters }: Scope): Iterable<string> {
+  let count = 0
+  for (const names of [state, locals, parameters.keys()]) {
+    for (const name of names) {
+      if (++count > mostCompared) return
+      yield name
+    }
+  }
 }
 
 /** So many names are looked for one by one. */
