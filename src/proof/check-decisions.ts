@@ -165,7 +165,11 @@ class DecisionCheck implements DecisionReport {
       // Only where there is a choice is it tried first: what is carried out changes the state.
       if (index < guesses.length - 1 && !this.#matches(decide(state, guess.request, facts))) continue
       const { events, answer } = perform(state, guess.request, facts)
-      if (this.#matches(answer)) return this.#take(events)
+      if (this.#matches(answer)) {
+        if (guess.request.type === 'end')
+          this.giveUp("taken on the record's word: that something outside the playbook ended the run")
+        return this.#take(events)
+      }
       if (event.type === 'tool.denied' && event.code === 'gate_error') {
         this.giveUp('an error on the way to the verdict denied the call, and does not come again')
         // A denial changes nothing, so what follows can be decided without it.

@@ -1,4 +1,5 @@
 import { isTenantChain } from '../journal/chain.ts'
+import { closingTypes } from '../journal/journal.ts'
 import type { ExportPeriod } from '../journal/chain-export.ts'
 import type { ReadEntry } from './read-export.ts'
 import type { Finding, Verdict } from './verdict.ts'
@@ -120,6 +121,9 @@ function checkClosed(
   } else if (last.hash !== closed.head) {
     const message = `the run was closed with another entry ${closed.entries}`
     findings.push({ kind: 'edit', chain: run.run, seq: closed.entries, message })
+  } else if (!entries.some(({ link }) => closingTypes.has(link.type))) {
+    const message = 'the run was closed, and nothing in it says how it ended'
+    findings.push({ kind: 'truncation', chain: run.run, seq: closed.entries, message })
   } else if (closed.entries === entries.length) {
     vouched.set(run.run, { chain, seq: closed.by })
   }
