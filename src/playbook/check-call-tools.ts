@@ -2,7 +2,7 @@ import type { DocumentPath } from '../document/diagnostic.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { compileJsonSchema, type CompiledJsonSchema, findSchemaProblems } from '../shared/json-schema.ts'
 import { type CheckContext, stepPath } from './check-context.ts'
-import type { StepDraft } from './playbook-draft.ts'
+import type { PlaybookDraft, StepDraft } from './playbook-draft.ts'
 
 /** Reports calls that do not fit the tools they call, as far as these are known: arguments, checks that change something, undoing what only reads. */
 export function checkCallTools(context: CheckContext): void {
@@ -53,7 +53,7 @@ function checkArguments(
   tool: string,
   input: JsonObject,
   path: DocumentPath,
-  { facts, report, wording, didYouMean }: CheckContext,
+  { draft, facts, report, wording, didYouMean }: CheckContext,
   schemas: Schemas,
 ): void {
   const schema = facts.get(tool)?.input
@@ -73,12 +73,31 @@ function checkArguments(
       report('wrong_arguments', at, message, { at: 'key', ...didYouMean(name, Object.keys(properties)) })
       continue
     }
-    if (hasPlaceholder(value)) continue
+    if (hasPlaceholder(value)) {
+      const problem = inputMisfit(value, properties[name]!, draft)
+      if (problem !== null) report('wrong_arguments', at, `\`${name}\` of \`${tool}\` ${problem}`)
+      continue
+    }
     const compiled = schemaOf(tool, name, schema, properties[name]!, schemas)
     for (const misfit of compiled?.check({ [name]: plain(value) }) ?? []) {
       report('wrong_arguments', at, `the arguments of \`${tool}\` do not fit: ${misfit}`)
     }
   }
+}
+
+/** Why an input of the run cannot be the argument, by what both are declared as; null where they may fit. */
+function inputMisfit(value: Json, argument: Json, { inputs, broken }: PlaybookDraft): string | null {
+  const name = typeof value === 'string' ? /^\{\s*inputs\.([A-Za-z_]\w*)\s*\}$/.exec(value)?.[1] : undefined
+  if (name === undefined || broken('inputs') || !Object.hasOwn(inputs, name)) return null
+  const declared = inputs[name]!
+  const given = typeof declared === 'string' ? declared : declared.type
+  const wanted = isJsonObject(argument) ? argument['type'] : undefined
+  const types = typeof wanted === 'string' ? [wanted] : Array.isArray(wanted) ? wanted : []
+  // A number may happen to be a whole one.
+  const numeric = (type: Json) => type === 'number' || type === 'integer'
+  if (given === 'any' || types.length === 0 || types.includes(given)) return null
+  if (numeric(given) && types.some(numeric)) return null
+  return `must be ${types.join(' or ')}, and \`inputs.${name}\` is declared as ${given}`
 }
 
 /** The schema of one argument, with the definitions it may refer to; null where it cannot be used. */

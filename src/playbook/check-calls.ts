@@ -117,9 +117,7 @@ function checkInput(
   }
   for (const { path: at, template } of input.templates) {
     checkReferences(template.references, reader(at, template.source), names, context)
-    for (const reference of template.references) {
-      checkOwn(reference, [...path, ...at], step.foreach !== null, context)
-    }
+    for (const reference of template.references) checkWhole(reference, [...path, ...at], context)
   }
   return misspelt.length > 0 ? null : input.templates
 }
@@ -152,21 +150,13 @@ function checkList(
   report('wrong_type', path, message, { suggestion: `declare \`${name}\` as array` })
 }
 
-/** What only a call that is made several times has, and what is no value. */
-function checkOwn(
+/** A template needs a value, and a step as a whole is none. */
+function checkWhole(
   { name, path, start, end }: ExpressionReference,
   place: DocumentPath,
-  repeated: boolean,
   { report, wording }: CheckContext,
 ): void {
-  const range = { start, end }
-  const owner = wording.place(place)
-  if ((name === 'item' || name === 'index') && !repeated) {
-    const message = `${owner} uses \`${name}\`, which there is only with ${wording.key('foreach')}`
-    report('invalid_expression', place, message, { range })
-  }
-  if (name === 'steps' && path.length < 2) {
-    const message = `${owner} uses all of \`${['steps', ...path].join('.')}\`; a step has \`output\`, \`status\`, \`result\` and \`calls\``
-    report('invalid_expression', place, message, { range })
-  }
+  if (name !== 'steps' || path.length >= 2) return
+  const message = `${wording.place(place)} uses all of \`${['steps', ...path].join('.')}\`; a step has \`output\`, \`status\`, \`result\` and \`calls\``
+  report('invalid_expression', place, message, { range: { start, end } })
 }

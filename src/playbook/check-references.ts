@@ -82,8 +82,12 @@ export function checkReferences(
   const owner = wording.place(reader.path)
   for (const { name, path, start, end } of references) {
     const [first, second] = path
-    if (first === undefined) continue
     const range = { start, end }
+    if ((name === 'item' || name === 'index') && reader.step?.foreach === null) {
+      const message = `${owner} uses \`${name}\`, which there is only with ${wording.key('foreach')}`
+      report('invalid_expression', reader.path, message, { range })
+    }
+    if (first === undefined) continue
     if (name === 'inputs' && names.inputs !== null && !names.inputs.includes(first)) {
       const message = `${owner} uses the input \`${first}\`, which does not exist`
       report('unknown_input', reader.path, message, { range, ...didYouMean(first, names.inputs) })

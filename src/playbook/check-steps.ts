@@ -10,6 +10,7 @@ export function checkSteps(context: CheckContext): void {
     if (step.broken('expected_tools') || step.broken('tool')) continue
     if (step.tool !== null) {
       checkCallArguments(step, step.tool, context)
+      checkCallCount(step, context)
       continue
     }
     checkToolList(step, context)
@@ -29,6 +30,18 @@ function checkCallArguments(step: StepDraft, called: string, { report, wording }
       { at: 'key', suggestion: 'make it a rule of the playbook' },
     )
   }
+}
+
+/** One call gives one result, whatever is asked of it. */
+function checkCallCount(step: StepDraft, { report, wording }: CheckContext): void {
+  const least = step.broken('validation') ? 0 : (step.validation.min_tool_calls ?? 0)
+  if (least < 2 || step.foreach !== null || step.verify !== null) return
+  report(
+    'impossible_completion',
+    stepPath(step, 'validation', 'min_tool_calls'),
+    `${wording.step(step.index)} can never be complete: ${wording.key('min_tool_calls')} asks for ${least} calls, and it is one`,
+    { suggestion: `remove it, or go through a list with ${wording.key('foreach')}` },
+  )
 }
 
 function checkIds({ draft, report, wording, nameOf }: CheckContext): void {
