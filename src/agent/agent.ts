@@ -27,6 +27,7 @@ import { PlaybookEnforcerHook } from './playbook-enforcer-hook.ts'
 import { interruptedBelow } from './interrupted-below.ts'
 import { priceOf } from './price-table.ts'
 import { currentLineage } from './lineage.ts'
+import { noModel } from './no-model.ts'
 import { resolveModel } from './resolve-model.ts'
 import { ProcedureRun } from './procedure-run.ts'
 import { ProgramRun } from './program-run.ts'
@@ -304,7 +305,10 @@ export class Agent {
   }
 
   async #prepare(): Promise<{ model: LanguageModelV4; spending: Spending }> {
-    const model = await resolveModel(this.#options.model)
+    // Where no model works, none is needed, nor its key.
+    const { steps } = this.#enforcement.playbook
+    const asksNobody = steps.length > 0 && steps.every((step) => step.tool !== null)
+    const model = asksNobody ? noModel : await resolveModel(this.#options.model)
     await this.#keep()
     const price = priceOf(model.modelId, this.#options.prices ?? {})
     const budget = this.#options.budget ?? {}

@@ -11,8 +11,8 @@ export interface RunPlaybookOptions extends Omit<AgentOptions, 'playbook'>, RunO
 /** Runs a playbook once, in whatever form it is written, until it has ended or waits for a person. Throws what stops it from starting. */
 export async function runPlaybook(playbook: Playbook, options: RunPlaybookOptions): Promise<AgentResult> {
   const { prompt, inputs, signal, run, person, control, ...agent } = options
-  const asks = playbook.program === null && playbook.steps.some((step) => step.tool === null)
-  const task = asks ? `Work through the playbook "${playbook.name}".` : ''
+  const asksNobody = playbook.steps.length > 0 && playbook.steps.every((step) => step.tool !== null)
+  const task = playbook.program === null && !asksNobody ? `Work through the playbook "${playbook.name}".` : ''
   return await new Agent({ ...agent, playbook }).run(prompt ?? task, {
     ...(inputs === undefined ? {} : { inputs }),
     ...(signal === undefined ? {} : { signal }),

@@ -46,7 +46,8 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     verdict = { code: 'gate_error', detail: error instanceof Error ? error.message : String(error) }
   }
   // Policy has the last word (G14): it is asked about what would be let through, also where the playbook only observes.
-  const binds = (code: DenialCode) => own === 'not_due' || state.enforced || bindsObservers(code)
+  const binds = (code: DenialCode) =>
+    own === 'not_due' || own === 'another' || state.enforced || bindsObservers(code)
   const passes = 'owner' in verdict || !binds(verdict.code)
   if (passes && facts.policy?.verdict === 'deny') verdict = deny('policy', facts.policy.reason)
   if ('owner' in verdict) return admission(state, request, verdict.owner, null, at, facts, own)
@@ -64,7 +65,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     blocked,
     ...(facts.policy == null ? {} : { policy: facts.policy.record }),
     ...recordFacts(state, facts),
-    ...(blocked && isFinal(own, request, verdict.code) ? { final: true } : {}),
+    ...(blocked && isFinal(own, verdict.code) ? { final: true } : {}),
   }
   if (blocked) {
     // A call that was approved and may not be made after all gives its place back; one that still waits keeps it.
@@ -74,7 +75,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
       { type: 'tool.settled', at, callId: held.callId, outcome: 'not_executed', error: denied.message },
     ]
   }
-  const owner = isDue(own, request) ? ownerOfDue(state, own) : naturalOwner(state, request.tool)
+  const owner = isDue(own) ? ownerOfDue(state, own) : naturalOwner(state, request.tool)
   return [denied, ...admission(state, request, owner, verdict.code, at, facts, own)]
 }
 
@@ -88,7 +89,7 @@ function admission(
   own: OwnCall,
 ): readonly RunEvent[] {
   const { policy = null, target } = facts
-  const undoes = isDue(own, request) && own.purpose === 'undo' ? { undoes: own.of! } : {}
+  const undoes = isDue(own) && own.purpose === 'undo' ? { undoes: own.of! } : {}
   const call = {
     at,
     callId: request.callId ?? freshCallId(state),
@@ -102,7 +103,7 @@ function admission(
     ...undoes,
   }
   const asked = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
-  const grant = asked ? findGrant(state, own, request, at) : null
+  const grant = asked ? findGrant(state, own, at) : null
   const waits = asked && grant === null
   const admitted: RunEvent = waits
     ? {
@@ -149,7 +150,7 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number, 
   if (unknown !== null) return deny('outcome_unknown', unknown)
   if (held !== null) return judgeHeld(state, request, held)
   if (own !== null) {
-    const why = whyNotDue(own, request, facts)
+    const why = whyNotDue(own, facts)
     if (why !== null) return why
     const owner = ownerOfDue(state, own as DueCall)
     return judgeArguments(state, request, owner) ?? { owner }
@@ -182,7 +183,7 @@ function whyStopped(state: RunState, at: number, undoes: boolean): DenialCode | 
 }
 
 function isUndo(own: OwnCall): boolean {
-  return own !== null && own !== 'not_due' && own.purpose === 'undo'
+  return isDue(own) && own.purpose === 'undo'
 }
 
 /** A held call is made once it is approved, after everything but its place, which it has, was judged again (G15). */

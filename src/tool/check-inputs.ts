@@ -1,5 +1,5 @@
 import type { Playbook, PlaybookInput } from '../playbook/playbook.ts'
-import { compileJsonSchema } from '../shared/json-schema.ts'
+import { compileJsonSchema, type CompiledJsonSchema } from '../shared/json-schema.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
@@ -35,11 +35,18 @@ export function checkInputs(playbook: Playbook, given: unknown): JsonObject {
   )
 }
 
+/** Compiled once for each input of a playbook, because many runs of it may begin at once. */
+const compiled = new WeakMap<PlaybookInput, CompiledJsonSchema>()
+
 function inputProblems(input: PlaybookInput, value: Json): string[] {
-  const schema = {
-    ...(input.type === 'any' ? {} : { type: input.type }),
-    ...(input.enum === undefined ? {} : { enum: input.enum }),
-    ...(input.schema === undefined ? {} : { allOf: [input.schema] }),
+  let schema = compiled.get(input)
+  if (schema === undefined) {
+    schema = compileJsonSchema({
+      ...(input.type === 'any' ? {} : { type: input.type }),
+      ...(input.enum === undefined ? {} : { enum: input.enum }),
+      ...(input.schema === undefined ? {} : { allOf: [input.schema] }),
+    })
+    compiled.set(input, schema)
   }
-  return compileJsonSchema(schema).check(value)
+  return schema.check(value)
 }

@@ -12,6 +12,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { callKey } from '../run/call-key.ts'
 import type { FoundOut } from '../run/found-out.ts'
+import { cloneJson } from '../shared/clone-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
@@ -128,7 +129,7 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
   try {
     // The tool gets a copy of its own: what it does to it touches no record.
     const value = await withLimits(limits, (signal) =>
-      begin(structuredClone(args), { signal, idempotencyKey: key }),
+      begin(cloneJson(args) as JsonObject, { signal, idempotencyKey: key }),
     )
     const result = readResult(value)
     settle('succeeded', result)
@@ -153,14 +154,20 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
 
 /** The call as the gate judges it, its arguments copied now (R1). */
 function proposal(call: CallToRun): ProposedCall {
-  const reading = toJson(call.arguments ?? {})
   return {
     tool: call.tool,
-    // What cannot be copied is handed on as it is, for the gate to refuse.
-    arguments: reading.problem === null ? reading.value : call.arguments,
+    arguments: copyOf(call),
     ...(call.callId === undefined ? {} : { callId: call.callId }),
     ...(call.veto === undefined ? {} : { veto: call.veto }),
   }
+}
+
+function copyOf(call: CallToRun): unknown {
+  // What the run machine worked out is a copy that nobody can change.
+  if (call.due === true) return call.arguments
+  const reading = toJson(call.arguments ?? {})
+  // What cannot be copied is handed on as it is, for the gate to refuse.
+  return reading.problem === null ? reading.value : call.arguments
 }
 
 /** What a call can do at worst; irreversible where nobody says. */

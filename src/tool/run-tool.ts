@@ -11,18 +11,16 @@ export async function withLimits(
   work: (signal: AbortSignal) => unknown,
 ): Promise<unknown> {
   const { seconds, signal: outer } = limits
+  if (seconds === null) return await untilCancelled(outer, work)
   const controller = new AbortController()
   const stop = (why: string) => controller.abort(new Error(why))
   const cancel = () => stop('it was cancelled')
   outer?.addEventListener('abort', cancel, { once: true })
   // A timer that keeps the process alive: an outcome that nobody waits for is still an outcome.
-  const timer =
-    seconds === null
-      ? undefined
-      : setTimeout(
-          () => stop(`it took longer than ${seconds} s`),
-          Math.min(Math.ceil(seconds * 1000), longest),
-        )
+  const timer = setTimeout(
+    () => stop(`it took longer than ${seconds} s`),
+    Math.min(Math.ceil(seconds * 1000), longest),
+  )
   try {
     return await new Promise((resolve, reject) => {
       if (outer?.aborted === true) {
@@ -38,6 +36,26 @@ export async function withLimits(
     clearTimeout(timer)
     outer?.removeEventListener('abort', cancel)
   }
+}
+
+const never = new AbortController().signal
+
+/** Work without a time of its own needs no signal of its own; what is done at once needs nothing at all. */
+async function untilCancelled(
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => unknown,
+): Promise<unknown> {
+  if (outer?.aborted === true) throw new Error('it was cancelled before it began')
+  const value = work(outer ?? never)
+  if (outer === undefined || typeof value !== 'object' || value === null || !('then' in value))
+    return await value
+  return await new Promise((resolve, reject) => {
+    const cancel = () => reject(new Error('it was cancelled'))
+    outer.addEventListener('abort', cancel, { once: true })
+    Promise.resolve(value)
+      .then(resolve, reject)
+      .finally(() => outer.removeEventListener('abort', cancel))
+  })
 }
 
 /** What a tool returned, as JSON. It succeeded whatever it returned, so what JSON cannot hold becomes a note. */
