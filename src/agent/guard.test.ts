@@ -110,6 +110,11 @@ describe('guard', () => {
     expect(held.summary()).toMatch(/^would have denied 1 of 2 calls\n {2}out_of_sequence: /)
   })
 
+  it('refuses a playbook with calls, because nobody would make them', () => {
+    const runbook = definePlaybook({ id: 'r', name: 'R', steps: [{ id: 'cordon', tool: 'lookup' }] })
+    expect(() => guard(runbook, shop().tools)).toThrow("Step 'cordon' is a call, and guard makes none")
+  })
+
   it('names the nearest tool when the playbook needs one that is not there', () => {
     const { lookup, refund } = shop().tools
     expect(() => guard(playbook, { lokup: lookup, refund })).toThrow(

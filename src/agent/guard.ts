@@ -183,6 +183,16 @@ function isStuck(enforcer: PlaybookEnforcer): boolean {
 }
 
 function checkTools(playbook: Playbook, tools: ToolSet): void {
+  const call = playbook.steps.find((step) => step.tool !== null)
+  if (call !== undefined) {
+    throw new LockstepError(
+      'usage',
+      `Step '${call.id}' is a call, and guard makes none: it judges those of a model.`,
+      {
+        hint: 'Run the playbook with an Agent or with `lockstep run`, or name the tool in `expected_tools` instead.',
+      },
+    )
+  }
   for (const [name, tool] of Object.entries(tools)) {
     if (controlToolNames.includes(name)) {
       throw new LockstepError(

@@ -73,3 +73,10 @@ test('tools that no server gives keep their names, and are never mistaken for th
   )
   expect(() => bindTools(playbook([]), [], made('finish'))).toThrow("one of the procedure's own tools")
 })
+
+test('refuses a playbook with calls, because nobody would make them', () => {
+  const runbook = definePlaybook({ id: 'r', name: 'R', steps: [{ id: 'cordon', tool: 'read' }] })
+  expect(() => bindTools(runbook, made('a/read'))).toThrow(
+    "Step 'cordon' is a call, and a gateway makes none",
+  )
+})

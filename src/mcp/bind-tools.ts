@@ -57,9 +57,19 @@ export class BoundTools {
 /**
  * Gives each tool `server/tool` the name that the playbook uses for it: the full one, or the bare one where only one server has such a
  * tool. Tools that no server gives (`own`) keep their names. Throws `duplicate_tool` if a bare name could mean two, or a name is one of
- * the procedure's own.
+ * the procedure's own; `usage` if a step is a call, which nobody would make.
  */
 export function bindTools(playbook: Playbook, tools: readonly Tool[], own: readonly Tool[] = []): BoundTools {
+  const call = playbook.steps.find((step) => step.tool !== null)
+  if (call !== undefined) {
+    throw new LockstepError(
+      'usage',
+      `Step '${call.id}' is a call, and a gateway makes none: it judges those of its clients.`,
+      {
+        hint: 'Run the playbook with `lockstep run`, or name the tool in `expected_tools` instead.',
+      },
+    )
+  }
   // What a rule binds or a condition asks about counts as named: a tool must not slip past a rule under its longer name.
   const asked = [...compilePlaybook(playbook).pastByTool.keys()]
   const patterns = [...playbook.rules.map((rule) => rule.tool), ...asked].filter((pattern) => pattern !== '*')

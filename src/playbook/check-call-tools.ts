@@ -93,11 +93,14 @@ function inputMisfit(value: Json, argument: Json, { inputs, broken }: PlaybookDr
   const given = typeof declared === 'string' ? declared : declared.type
   const wanted = isJsonObject(argument) ? argument['type'] : undefined
   const types = typeof wanted === 'string' ? [wanted] : Array.isArray(wanted) ? wanted : []
-  // A number may happen to be a whole one.
-  const numeric = (type: Json) => type === 'number' || type === 'integer'
   if (given === 'any' || types.length === 0 || types.includes(given)) return null
-  if (numeric(given) && types.some(numeric)) return null
+  // A number may happen to be a whole one.
+  if (isNumeric(given) && types.some(isNumeric)) return null
   return `must be ${types.join(' or ')}, and \`inputs.${name}\` is declared as ${given}`
+}
+
+function isNumeric(type: Json): boolean {
+  return type === 'number' || type === 'integer'
 }
 
 /** The schema of one argument, with the definitions it may refer to; null where it cannot be used. */
