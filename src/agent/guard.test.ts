@@ -1,6 +1,7 @@
 import { generateText, jsonSchema, streamText, type ToolSet } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { definePlaybook } from '../playbook/define-playbook.ts'
 import { Playbook } from '../playbook/playbook.ts'
 import { guard } from './guard.ts'
 import { scriptedModel, type ScriptedTurn } from './scripted-model.ts'
