@@ -53,6 +53,7 @@ export const diagnosticCodes = [
   'irregular_form',
   'duplicate_playbook',
   'near_keyword',
+  'loose_guard',
   'stray_children',
   'content_bullets',
   'unknown_call',

@@ -104,6 +104,10 @@ function printBody(step: Exclude<Step, { kind: 'if' }>): string {
       return `${step.form} ${printCondition(step.condition)}, ${step.maxTurns} turns`
     case 'each':
       return `each ${printTarget(step.item)} in ${printComputation(step.over)}`
+    case 'require':
+      return `require ${printCondition(step.condition)}`
+    case 'end':
+      return step.reason === undefined ? 'end' : `end because ${step.reason}`
     case 'return':
       return `return${step.value === null ? '' : ` ${printComputation(step.value)}`}`
     case 'answer':

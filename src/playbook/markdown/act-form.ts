@@ -3,18 +3,29 @@ import type { StepBody, Target } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
 import { callAmong, lostCall } from './lost-call.ts'
+import { withoutQuoted } from './guard-form.ts'
+import { noteLooseGuard } from './loose-guard.ts'
+import { negationIn } from './negation.ts'
 import { isSet } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
 import { type MentionedVariable, sigilVariables } from './sigil-names.ts'
-import { idFromName } from './words.ts'
+import { idFromName, openingWord, wordsOf } from './words.ts'
 
 const extractForm = /^(?:extract|read|pull)\s+(.+?)\s+(?:from|out\s+of)\s+(.+)$/iu
 const getForm = /^(?:get|take|obtain|collect)\s+(.+?)\s+from\s+(.+)$/iu
 const talk = /\b(?:conversation|chat|message|response|reply|answer|input|said|history)\b/i
-const makes =
-  /^(?:calculate|compute|determine|find|list|generate|create|fetch|get|look\s+up|choose|pick|decide|collect|load|retrieve|work\s+out|figure\s+out|estimate|derive|identify|compile|make|build|prepare|summari[sz]e|draft|obtain)\s+(?:[\p{L}\p{N}'’-]+\s+){0,3}?\$([\p{L}_][\p{L}\p{N}_]*)/iu
-const keeps =
-  /\b(?:store|save|keep|put)\b.*?\s(?:in|as|into)\s+\$([\p{L}_][\p{L}\p{N}_]*)|\s(?:as|into|called)\s+\$([\p{L}_][\p{L}\p{N}_]*)/iu
+/** Words between a verb and what it makes: none that would make the variable a part of something else. */
+const plainWord = String.raw`(?!(?:sure|whether|if|that|how|why|when|where|who|what|which|for|of|from|to|with|about|by|on|in|at|as|per|using|via|between|against|not|than|and|or)\b)[\p{L}\p{N}'-]+\s+`
+const makes = new RegExp(
+  String.raw`^(?:calculate|compute|determine|find(?:\s+out)?|list|generate|create|fetch|get|look\s+up|choose|pick|decide(?:\s+on)?|collect|load|retrieve|work\s+out|figure\s+out|estimate|derive|identify|compile|build|prepare|summari[sz]e|draft|obtain)\s+(?:${plainWord}){0,3}?\$([\p{L}_][\p{L}\p{N}_]*)(?=[.,;:]?$|[,;:]\s|:\p{L}|\s+(?:from|for|of|by|using|based|with|as|in|and|given|that|which|so|near|on)\b)`,
+  'iu',
+)
+const stores = /\b(?:store|save|keep|put|record|remember)\b.*?\s(?:in|as|into)\s+\$([\p{L}_][\p{L}\p{N}_]*)/iu
+const results =
+  /^(?!(?:treat|use|regard|accept|interpret|send|log|sign|act|behave|serve|see|view|consider|take|know|address)\b).*\s(?:as|into|called)\s+\$([\p{L}_][\p{L}\p{N}_]*)[.!]?$/iu
+/** What only looks at things makes none of them. */
+const looks =
+  /^(?:make\s+(?:absolutely\s+)?sure|be\s+sure|ensure|check|verify|confirm|validate|assert|require|see\s+(?:if|whether|to\s+it)|(?:find\s+out|determine|decide|work\s+out|figure\s+out)\s+(?:if|whether))\b/i
 
 const takers: ReadonlySet<string> = new Set('extract read pull get take obtain collect'.split(' '))
 
@@ -53,15 +64,19 @@ export function naturalValue(bullet: Bullet, receiver: Receiver, context: StepCo
 /** A bullet that is no other form: a model works towards what it says, inside a narrow boundary. */
 export function actForm(bullet: Bullet, context: StepContext): StepBody {
   const { text } = bullet
-  const targets = actTargets(bullet, context)
+  const guard = noteLooseGuard(bullet, 'act', context)
+  const negation = negationIn(withoutQuoted(text))
+  const targets = actTargets(bullet, guard || looks.test(text) || negation === 0, context)
   const reads = readsOf(
     text,
     bullet,
     context,
     targets.map((each) => each.name),
   )
-  warnIfCall(bullet, context)
-  const named = namedTools(bullet, context)
+  // Nobody means a call by what is not to be done.
+  if (negation !== 0) warnIfCall(bullet, context)
+  // What stands behind a negation is not to be used.
+  const named = namedTools(bullet, negation, context)
   const among = callAmong(text, context)
   // A tool that the step may use is at least in reach of the model; nothing else would ever be called.
   if (among !== null && !named.includes(among.name)) lostCall(bullet, context)
@@ -71,7 +86,8 @@ export function actForm(bullet: Bullet, context: StepContext): StepBody {
     instruction: text,
     targets,
     reads,
-    tools: named.length === 0 ? [...context.tools] : withListedReads(named, context),
+    // A bullet that only says what not to do gets nothing to do it with.
+    tools: negation === 0 ? [] : named.length === 0 ? [...context.tools] : withListedReads(named, context),
     reach: named.length > 0 ? 'named' : 'reads only',
     maxCalls: context.maxCalls,
   }
@@ -82,16 +98,18 @@ function withListedReads(named: readonly string[], { tools, toolTable }: StepCon
   return [...new Set([...named, ...tools.filter((name) => toolTable.get(name)?.risk === 'read')])]
 }
 
-function actTargets(bullet: Bullet, context: StepContext): Target[] {
+/** A variable is written only where the words clearly make it; one that is merely mentioned keeps its value. */
+function actTargets(bullet: Bullet, looking: boolean, context: StepContext): Target[] {
   const { text } = bullet
   if (!text.includes('$')) return []
-  const made = makes.exec(text)?.[1]
-  const kept = keeps.exec(text)
-  const certain = [made, kept?.[1] ?? kept?.[2]].filter((name) => name !== undefined)
+  const made = looking ? undefined : makes.exec(text)?.[1]
+  const kept = stores.exec(text)?.[1] ?? (looking ? undefined : results.exec(text)?.[1])
+  const certain = [made, kept].filter((name) => name !== undefined)
   const names = new Map<string, MentionedVariable>()
   for (const each of sigilVariables(text)) {
     // A variable that nothing else sets must come from here.
-    if (certain.includes(each.name) || !isSet(context.scope, each.name, true)) names.set(each.name, each)
+    if (certain.includes(each.name) || (!looking && !isSet(context.scope, each.name, true)))
+      names.set(each.name, each)
   }
   return [...names.values()].map((each) => writeTarget(each.name, true, bullet, context, each.type))
 }
@@ -109,9 +127,10 @@ function warnLeft(
 }
 
 /** The tools that a bullet names as they are called. Irreversible ones take an explicit call. */
-function namedTools(bullet: Bullet, context: StepContext): string[] {
-  if (context.toolTable.size === 0) return []
-  const words = new Set(bullet.text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [])
+function namedTools(bullet: Bullet, negation: number, context: StepContext): string[] {
+  if (context.toolTable.size === 0 || negation === 0) return []
+  const text = negation === -1 ? bullet.text : bullet.text.slice(0, negation)
+  const words = new Set(text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [])
   const names: string[] = []
   for (const word of words) {
     const tool = context.toolTable.get(word)
@@ -128,9 +147,32 @@ function namedTools(bullet: Bullet, context: StepContext): string[] {
   return names
 }
 
+/** What words may call: all the words of a name in their order, or first of all the one word of a name. */
+function candidatesIn(text: string, { callables, agent }: StepContext): string[] {
+  const found = callables.resembling(text, agent)
+  const first = callables.mayBegin(text) ? openingWord(text) : undefined
+  const one = first === undefined ? null : callables.findWords([first], agent)
+  return one?.kind === 'one' ? [one.callable.name, ...found] : found
+}
+
+/** Says that words for a person begin like a call, which they would not make. */
+export function warnIfSpokenCall(bullet: Bullet, context: StepContext): void {
+  if (!context.callables.mayBegin(bullet.text)) return
+  const first = openingWord(bullet.text)
+  const candidates = candidatesIn(bullet.text, context).filter((name) => wordsOf(name)[0] === first)
+  if (candidates.length === 0) return
+  keepForLock(bullet, candidates, context)
+  warnCandidates(candidates, bullet, context, 'and are said to the person')
+}
+
 /** Says that words may have been meant as a call, and keeps the step for a lock file. */
 function warnIfCall(bullet: Bullet, context: StepContext): void {
-  const candidates = context.callables.resembling(bullet.text, context.agent)
+  const candidates = candidatesIn(bullet.text, context)
+  keepForLock(bullet, candidates, context)
+  if (candidates.length > 0) warnCandidates(candidates, bullet, context, 'and are left to a model')
+}
+
+function keepForLock(bullet: Bullet, candidates: readonly string[], context: StepContext): void {
   context.unresolved.push({
     playbook: context.playbook,
     step: bullet.id,
@@ -139,13 +181,18 @@ function warnIfCall(bullet: Bullet, context: StepContext): void {
     line: bullet.line,
     candidates,
   })
-  if (candidates.length === 0) return
+}
+
+function warnCandidates(
+  candidates: readonly string[],
+  bullet: Bullet,
+  context: StepContext,
+  instead: string,
+): void {
+  const names = candidates.slice(0, 3).map((name) => `\`${name}\``)
   reportAt(bullet, 0, bullet.text.length, context).warn(
     'unresolved_call',
-    `these words may mean a call of ${candidates
-      .slice(0, 3)
-      .map((name) => `\`${name}\``)
-      .join(' or ')}, and are left to a model`,
+    `these words may mean a call of ${names.join(' or ')}, ${instead}`,
     `write \`${idFromName(candidates[0]!)}(…)\`, or keep what is meant in a lock file`,
   )
 }

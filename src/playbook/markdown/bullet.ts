@@ -12,13 +12,15 @@ export interface Bullet {
   readonly at: number
   readonly place: MarkdownText
   readonly children: MarkdownItem['children']
+  /** The bullet that follows it in its list. */
+  readonly next?: MarkdownItem | undefined
 }
 
 /** A longer bullet is prose whatever it begins with: no form of the language is that long. */
 export const longestForm = 10_000
 
 /** The bullet of an item. */
-export function bulletOf(item: MarkdownItem, id: string): Bullet {
+export function bulletOf(item: MarkdownItem, id: string, next?: MarkdownItem): Bullet {
   const raw = item.text.text
   const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
   const code = flat.startsWith('`') ? /^`([^`]+)`$/.exec(flat) : null
@@ -32,6 +34,7 @@ export function bulletOf(item: MarkdownItem, id: string): Bullet {
     at,
     place: item.text,
     children: item.children,
+    next,
   }
 }
 

@@ -16,7 +16,7 @@ const timeForm =
 const messageForm =
   /^wait(?:\s+(?:for|until|till))?\s+(?:the\s+)?(?:user|customer|caller|client|person|them|input|(?:a\s+)?(?:response|reply|answer|message)|(?:an?\s+)?user)\b/i
 const othersForm =
-  /^wait(?:\s+(?:for|until|till))?\s+(?:the\s+|an?\s+)?(?:user|customer|caller|client|person)(?:['’]s?|s)?\s+(?!to\b|input|respon|repl|answer|message|say|said|speak|spoke|writ|wrote|ask|provid|giv|tell|told|confirm|enter|type|talk|turn|word|text|question|next|new|has\s+(?:said|answered|replied|responded|written)|and\b|for\b|before\b)/i
+  /^wait(?:\s+(?:for|until|till))?\s+(?:the\s+|an?\s+)?(?:user|customer|caller|client|person)(?:['’]s?|s)?\s+(?!to\s+(?:say|answer|repl|respon|speak|talk|write|type|tell|ask|provide|give|enter|choose|pick|select|decide|finish|continue|confirm|agree|explain|describe|state|share|name|list|clarify|specify|message|text|send\s+(?:an?\s+|the\s+|another\s+|their\s+)?(?:message|reply|answer|response))|input|respon|repl|answer|message|say|said|speak|spoke|writ|wrote|ask|provid|giv|tell|told|confirm|enter|type|talk|turn|word|text|question|next|new|has\s+(?:said|answered|replied|responded|written)|and\b|for\b|before\b)/i
 const returnForm = /^return\b\s*:?\s*(.*)$/is
 
 const unitSeconds: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 /** Bullets of several words that are nearly a form, or hold an ending that nobody would obey: read as prose they would lose their meaning. */
 import type { Bullet } from './bullet.ts'
-import { firstWord, lastWord, partOf } from './bullet.ts'
+import { firstWord, partOf } from './bullet.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { endingForm } from './ending-form.ts'
 import { quote } from './findings.ts'
@@ -141,8 +141,8 @@ const filler =
   /^(?:and|then|and\s+then|now|next|please|finally|also|just|so|first|lastly|afterwards)\s*[,:]?\s+(?=\S)/i
 const endsFirst = new RegExp(String.raw`^(?:end|exit|stop|quit|terminate|finish)${thing}\b`, 'i')
 const endsLast = new RegExp(
-  String.raw`(?:\b(?:and|then|or)|[,;.])\s+(?:then\s+)?(?:end|exit|stop|quit|terminate)${thing}?[.!]?$`,
-  'i',
+  String.raw`(?:\b(?:and|then|or)|[,;.])\s+(?:then\s+)?(?:(?:end|exit|stop|quit|terminate|abort|halt)${thing}?(?:\s+(?:here|now|there))?|return(?:\s+(?:early|here|now|\$[\p{L}_][\p{L}\p{N}_.]*|""|true|false|null|\d+))?|break|(?:skip|ignore)\s+the\s+rest)[.!]?$`,
+  'iu',
 )
 const endsLoosely =
   /^(?:end|exit|stop|quit|terminate|finish|abort|halt)(?:\s+(?:here|now|it|this|there|everything|all|immediately|right|away|at|once|processing|working|executing|the|playbook|procedure|process|workflow|script|steps?))*[.!]?$/i
@@ -151,10 +151,8 @@ const fillers: ReadonlySet<string> = new Set(
   'and then now next please finally also just so first lastly afterwards'.split(' '),
 )
 const enders: ReadonlySet<string> = new Set('end exit stop quit terminate finish abort halt'.split(' '))
-/** The words that an ending at the end of a sentence has last. */
-const lastWords: ReadonlySet<string> = new Set(
-  'end exit stop quit terminate program conversation session run execution'.split(' '),
-)
+/** A glance at the end of a sentence: most hold no ending there. */
+const mayEnd = /\b(?:end|exit|stop|quit|terminate|abort|halt|return|break|rest)\b[^.!;]*[.!]?$/i
 
 /** Reports an ending that stands among words, where it would end nothing; says whether it did. */
 export function lostEnding(bullet: Bullet, context: StepContext): boolean {
@@ -170,7 +168,7 @@ export function lostEnding(bullet: Bullet, context: StepContext): boolean {
   }
   const ends =
     (enders.has(bullet.word) && (endsFirst.test(text) || endsLoosely.test(text))) ||
-    (lastWords.has(lastWord(text)) && endsLast.test(text))
+    (mayEnd.test(text) && endsLast.test(text))
   if (!ends) return false
   reportAt(bullet, 0, bullet.text.length, context).error(
     'near_keyword',

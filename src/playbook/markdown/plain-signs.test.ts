@@ -13,6 +13,9 @@ describe('plainSigns', () => {
     ['Say “he said "no"”', 'Say “he said "no"”'],
     ['the customers’ orders', "the customers' orders"],
     ['“open', '“open'],
+    ["Say 'Don't worry'.", 'Say "Don\'t worry".'],
+    ["the user's orders' 'x'", 'the user\'s orders\' "x"'],
+    ["$x == 'it\\'s'", "$x == 'it\\'s'"],
   ])('%s', (text, plain) => {
     expect(plainSigns(text)).toBe(plain)
     expect(plainSigns(text)).toHaveLength(text.length)

@@ -1,5 +1,5 @@
-/** The signs that phones and word processors type for those of the keyboard; a look for one of them is all that most texts need. */
-const typed = /[‘’‚‛“”„‟«»‹›「」『』＂＇]/u
+/** The signs that phones and word processors type for those of the keyboard, and texts in single quotes; a look for them is all that most texts need. */
+const typed = /[‘’‚‛“”„‟«»‹›「」『』＂＇]|(?:^|[\s(,:=[])'/u
 /** Signs that open a quotation, with those that close it. */
 const closing: ReadonlyMap<string, string> = new Map([
   ['“', '”“'],
@@ -15,10 +15,11 @@ const singles: ReadonlyMap<string, string> = new Map([
   ['‘', '’'],
   ['‚', '‘’'],
   ['‹', '›'],
+  ["'", "'"],
 ])
 
 /**
- * The same text with the quotation marks and apostrophes of the keyboard, of the same length, so that offsets hold. What stands inside
+ * The same text with double quotation marks and the apostrophes of the keyboard, of the same length, so that offsets hold. What stands inside
  * quotation marks stays as it is: it is said or compared as written.
  */
 export function plainSigns(text: string): string {
@@ -31,7 +32,7 @@ export function plainSigns(text: string): string {
     if (end !== -1) {
       const inside = text.slice(at + 1, end)
       // A quotation that holds the keyboard's own mark would end at it.
-      plain += inside.includes('"') ? text.slice(at, end + 1) : `"${inside}"`
+      plain += /["\\]/.test(inside) ? text.slice(at, end + 1) : `"${inside}"`
       at = end + 1
       continue
     }

@@ -10,6 +10,7 @@ import type { Findings } from './findings.ts'
 import { type HostFunction, hostFunctions } from './host-function.ts'
 import { inferTruth } from './infer-truth.ts'
 import { literalsIn } from './literals.ts'
+import { type LooseGuard, reportLooseGuards } from './loose-guard.ts'
 import { isCount } from './metadata.ts'
 import type { ParseProgramOptions } from './parse-program.ts'
 import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
@@ -35,6 +36,7 @@ interface Known {
 /** Reads the drafts of a program into its tree. */
 export class ProgramReader {
   readonly unresolved: UnresolvedStep[] = []
+  readonly #guards: LooseGuard[] = []
   readonly #drafts: readonly AgentDraft[]
   readonly #front: JsonObject
   readonly #options: ParseProgramOptions
@@ -83,6 +85,7 @@ export class ProgramReader {
       metadata,
     }
     checkProgram(program, this.#uses.values(), this.#findings)
+    reportLooseGuards(this.#guards, program, this.#toolTable, this.#findings)
     return inferTruth(program)
   }
 
@@ -201,6 +204,7 @@ export class ProgramReader {
           literalsOf,
           resolutions: this.#resolutions,
           unresolved: this.unresolved,
+          guards: this.#guards,
         })
       })
       const description = readDescription(draft.description, {
@@ -213,13 +217,14 @@ export class ProgramReader {
       const agent = { name: draft.name, kind: draft.kind, description, metadata: draft.metadata, playbooks }
       return { agent, state, uses }
     }
-    const mark = [this.#findings.diagnostics.length, this.unresolved.length] as const
+    const mark = [this.#findings.diagnostics.length, this.unresolved.length, this.#guards.length] as const
     const first = read(new Set())
     if (!this.#findings.diagnostics.slice(mark[0]).some((each) => each.code === 'unset_variable'))
       return this.#accept(first)
     // A later step in words may bring the variable into being; now all of those are known.
     this.#findings.diagnostics.length = mark[0]
     this.unresolved.length = mark[1]
+    this.#guards.length = mark[2]
     return this.#accept(read(first.state))
   }
 

@@ -9,7 +9,7 @@
  */
 import type { MarkdownItem } from '../../document/markdown-block.ts'
 import type { Arm, Step, StepBody } from '../program.ts'
-import { actForm, extractionForm } from './act-form.ts'
+import { actForm, extractionForm, warnIfSpokenCall } from './act-form.ts'
 import { assignmentForm } from './assignment-form.ts'
 import { type BranchHead, branchHead } from './branch-form.ts'
 import { type Bullet, bulletOf, firstWord, longestForm, partOf } from './bullet.ts'
@@ -86,7 +86,7 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
     const confirming = confirmForm(bullet, context)
     if (confirming !== null) {
       steps.push(...confirming)
-      if (bullet.children.length > 0) withContent(confirming[0]!, bullet, context)
+      if (itemsOf(bullet).length > 0) withContent(nothing, bullet, context)
       continue
     }
     const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...readBullet(bullet, context) }
@@ -247,6 +247,7 @@ function spoken(bullet: Bullet, context: StepContext): StepBody | null {
   if (body === null || !('words' in body) || body.words?.kind !== 'written') return body
   if (lostEnding(bullet, context) || lostCall(bullet, context)) return nothing
   if (body.kind === 'ask') noteLooseGuard(bullet, 'ask', context)
+  else warnIfSpokenCall(bullet, context)
   return body
 }
 

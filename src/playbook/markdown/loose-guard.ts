@@ -1,0 +1,132 @@
+/**
+ * Bullets that read like a guard and would bind nothing: left to a model they would become a sentence, and the next bullet would run.
+ *
+ * Invariant: what reads like a guard binds or is refused; it never becomes prose.
+ */
+import type { Program } from '../program.ts'
+import type { Bullet } from './bullet.ts'
+import { changesSomething } from './changes-something.ts'
+import type { ProgramTool } from './callables.ts'
+import { isComputable } from './condition.ts'
+import { partner } from './confirm-form.ts'
+import { type Findings, quote } from './findings.ts'
+import { withoutQuoted } from './guard-form.ts'
+import { negatedCall } from './negation.ts'
+import type { StepContext } from './step-context.ts'
+
+/** A guard that binds nothing. Whether it is an error is known when the whole program is read. */
+export interface LooseGuard {
+  readonly bullet: Bullet
+  readonly why: string
+  readonly instead: string
+}
+
+const onlyIf = 'write `If …` with `End program` below it, or `Only continue if …` with a comparison of values'
+const approvals =
+  'have a policy ask for approval of the call, which a person gives outside the conversation; the user is asked with `Ask the user to confirm`'
+
+const role = String.raw`(?:manager|supervisor|boss|team\s*lead(?:er)?|director|admin(?:istrator)?|colleague|superior|approver|reviewer|owner|head\s+of|finance|legal|compliance|security|operator|someone|somebody|another\s+\p{L}+|second\s+\p{L}+)`
+const approval =
+  /\b(?:approv(?:al|e|es|ed)|permission|sign(?:s|ed)?[\s-]?off|authori[sz](?:ation|e|es|ed)|consent|clearance|go[\s-]?ahead|green\s+light|confirmation|confirms?)\b(?!\s+(?:number|code|status|id|email|page|date|form|message|mail|letter|text))/i
+const seekers: ReadonlySet<string> = new Set(
+  'ask get request obtain have let seek secure receive await need require wait gain'.split(' '),
+)
+const asksRole = new RegExp(
+  String.raw`^(?:ask|prompt|consult)\s+(?:(?:the|an?|your|our|my|their)\s+)?${role}\b`,
+  'iu',
+)
+const checksWithRole = new RegExp(
+  String.raw`^(?:confirm|check|verify|clear|agree|double-check)\b.*\bwith\s+(?:(?:the|an?|your|our|my|their)\s+)?${role}\b`,
+  'iu',
+)
+const asksPartner = new RegExp(
+  String.raw`^(?:ask|prompt|request(?:\s+from)?|get|let|have)\s+(?:for\s+)?${partner}\b`,
+  'i',
+)
+
+const endsIf =
+  /^(?:stop|abort|end|exit|quit|terminate|halt|finish|cancel|skip|leave|break)\b.*\s(?:if|unless|when|until|once|in\s+case)\s/i
+const onward =
+  /^(?:only\s+)?(?:continue|proceed|go\s+(?:on|ahead|further)|carry\s+on|move\s+on)\b.*\b(?:if|unless|when|once|until|after|provided|as\s+long\s+as)\b/i
+const notOnward =
+  /\b(?:do\s+not|don't|never|must\s+not|mustn't|may\s+not|cannot|can't)\s+(?:\p{L}+\s+)?(?:continue|proceed|go\s+(?:on|ahead|further)|carry\s+on|move\s+on)\b/iu
+const onlyWhen = /^only\s.*\s(?:if|when|after|once)\s|\sonly\s+(?:if|when|after|once)\s|\sunless\s/i
+const sure =
+  /^(?:always\s+|please\s+|first,?\s+)?(?:make\s+(?:absolutely\s+)?sure|ensure|assert|require|see\s+to\s+it|be\s+sure|(?:check|verify|confirm|validate)\s+that)\s+(?!to\b|you\b|your\b)(.+)$/is
+const checks = /^(?:check|verify|confirm|validate)\s+(?:whether\s+|if\s+)?(.+)$/is
+const clause =
+  /\$[\p{L}_]|[<>]|[=!]=|\b(?:is|are|was|were|isn't|aren't|has|have|had|does|do|doesn't|can|cannot|exists?|belongs?|matche?s?|equals?|contains?|holds|agree[sd]?|confirm(?:s|ed)|approve[sd]|paid|allowed|verified|eligible|valid)\b/iu
+const compares =
+  /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are|was|equals|contains|exceeds)\s/iu
+const must = /\bmust\b|\bmustn't\b|\bis\s+required\s+to\b|\b(?:has|have|needs)\s+to\s+be\b/i
+const trailing = /\s(?:if|unless|when|provided(?:\s+that)?|as\s+long\s+as)\s+(.+?)[.!]?$/is
+
+/** Notes a bullet that is left to a model, or said to the person, although it reads like a guard; says whether it did. */
+export function noteLooseGuard(bullet: Bullet, how: 'act' | 'ask', context: StepContext): boolean {
+  const found = looseGuard(bullet, how, context)
+  if (found === null) return false
+  context.guards.push({ bullet, ...found })
+  return true
+}
+
+function looseGuard(
+  bullet: Bullet,
+  how: 'act' | 'ask',
+  context: StepContext,
+): Omit<LooseGuard, 'bullet'> | null {
+  const text = withoutQuoted(bullet.text)
+  if (asksSomebodyElse(text, bullet)) {
+    const [call] = context.callables.resembling(text, context.agent)
+    return {
+      why:
+        how === 'ask' ? 'would ask the person in the conversation, whatever they answer' : 'would ask nobody',
+      instead: call === undefined ? approvals : `if a call is meant, write \`${call}(…)\``,
+    }
+  }
+  if (how === 'ask') return null
+  const call = negatedCall(text, context)
+  if (call !== null)
+    return {
+      why: `forbids \`${call}\` in a step, where nothing keeps it`,
+      instead: `write \`Never call ${call}\` below \`### Notes\``,
+    }
+  if (endsIf.test(text) || onward.test(text) || notOnward.test(text) || onlyWhen.test(text))
+    return { why: 'would stop nothing', instead: onlyIf }
+  const claim = sure.exec(text)?.[1]
+  if (claim !== undefined && clause.test(claim)) return { why: 'would check nothing', instead: onlyIf }
+  const checked = checks.exec(text)?.[1]
+  if (checked !== undefined && compares.test(checked)) return { why: 'would check nothing', instead: onlyIf }
+  if (must.test(text)) return { why: 'would demand nothing', instead: onlyIf }
+  const condition = trailing.exec(text)?.[1]
+  if (
+    condition !== undefined &&
+    /\$|[<>]|==/.test(condition) &&
+    isComputable(bullet.text.slice(bullet.text.length - condition.length), context)
+  )
+    return {
+      why: 'has a condition over known values, which a model would judge',
+      instead: 'write `If …` first, and what is to be done below it',
+    }
+  return null
+}
+
+function asksSomebodyElse(text: string, { word }: Bullet): boolean {
+  if (asksRole.test(text) || checksWithRole.test(text)) return true
+  return seekers.has(word) && approval.test(text) && !asksPartner.test(text)
+}
+
+/** Reports the guards that bind nothing: errors where the program calls something that could change anything, else warnings. */
+export function reportLooseGuards(
+  guards: readonly LooseGuard[],
+  program: Pick<Program, 'agents'>,
+  tools: ReadonlyMap<string, ProgramTool>,
+  findings: Findings,
+): void {
+  if (guards.length === 0) return
+  const severity = changesSomething(program, tools) ? 'error' : 'warn'
+  for (const { bullet, why, instead } of guards) {
+    const message = `${quote(bullet.text)} reads like a guard, and ${why}`
+    const place = { text: bullet.place, start: bullet.at, end: bullet.at + bullet.text.length }
+    findings[severity]('loose_guard', place, message, instead)
+  }
+}
