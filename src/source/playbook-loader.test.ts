@@ -14,7 +14,8 @@ import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
 import { PlaybookStep } from '../playbook/playbook-step.ts'
 import { Playbook } from '../playbook/playbook.ts'
 import { loadPlaybook } from './load-playbook.ts'
-import { PlaybookLoader } from './playbook-loader.ts'
+import { tool } from '../tool/tool.ts'
+import { type LoadOptions, PlaybookLoader } from './playbook-loader.ts'
 
 /** Lets PlaybookLoadError pass and nothing else. */
 function onlyLoadErrors(work: () => unknown): void {
@@ -28,12 +29,24 @@ function onlyLoadErrors(work: () => unknown): void {
 
 describe('whatever comes in', () => {
   const keys = constantFrom(
-    ...'id name description version steps strict_sequence allow_extra_tools metadata inputs rules expected_tools hints validation when after any all complete_when arguments schema require tool type default enum __proto__ constructor'.split(
+    ...'id name description version steps strict_sequence allow_extra_tools metadata inputs rules expected_tools hints validation when after any all complete_when arguments schema require tool type default enum input args parallel foreach concurrency verify expect compensate retry attempts required_roles requires_approval on_failure __proto__ constructor'.split(
       ' ',
     ),
   )
   const words = oneof(
-    constantFrom('a', 'b', '*', 'all', 'string', 'inputs.x == 1', 'succeeded("a")', ''),
+    constantFrom(
+      'a',
+      'b',
+      '*',
+      'all',
+      'string',
+      'inputs.x == 1',
+      'succeeded("a")',
+      '{inputs.x}',
+      '{steps.a.output}',
+      '{',
+      '',
+    ),
     string(),
   )
   const { value } = letrec((tie) => ({
@@ -72,6 +85,20 @@ describe('whatever comes in', () => {
         }),
         (data) => onlyLoadErrors(() => new PlaybookLoader().loadDict(data)),
       ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('steps side by side give a playbook or PlaybookLoadError', () => {
+    const loader = new PlaybookLoader({ tools: [{ name: 'a', risk: 'read', input: { required: ['b'] } }] })
+    assert(
+      property(value, (data) => {
+        const call = { name: 'a', tool: 'a', input: data }
+        onlyLoadErrors(() => loader.loadDict({ name: 'A', steps: [{ parallel: data }, call] }))
+        onlyLoadErrors(() =>
+          loader.loadDict({ name: 'A', steps: [call, { ...call, compensate: data, verify: data }] }),
+        )
+      }),
       { numRuns: 500 },
     )
   })
@@ -116,5 +143,35 @@ describe('whatever comes in', () => {
       ),
       { numRuns: 500 },
     )
+  })
+})
+
+describe('the calls of a playbook', () => {
+  const cordon = tool({
+    name: 'cordon',
+    description: 'Cordons a node.',
+    risk: 'write',
+    input: { type: 'object', properties: { node: { type: 'string' } }, required: ['node'] },
+    execute: () => null,
+  })
+
+  it('must fit the tools that there are', () => {
+    const problems = (step: object, tools: LoadOptions['tools'] = [cordon]) => {
+      try {
+        loadPlaybook({ name: 'r', steps: [{ name: 'a', tool: 'cordon', ...step }] }, { tools })
+        return []
+      } catch (error) {
+        return (error as PlaybookLoadError).diagnostics.map(({ code }) => code)
+      }
+    }
+    expect(problems({ input: { node: 'n' } })).toEqual([])
+    expect(problems({})).toEqual(['wrong_arguments'])
+    expect(problems({ input: { node: 1 } })).toEqual(['wrong_arguments'])
+    expect(problems({ tool: 'drain' })).toEqual(['unknown_tool'])
+    expect(
+      problems({ input: { node: 'n' }, verify: { tool: 'cordon', input: { node: 'n' }, expect: 'true' } }),
+    ).toEqual(['not_read_only'])
+    // Of a name nothing is known, so nothing is said.
+    expect(problems({}, ['cordon'])).toEqual([])
   })
 })
