@@ -59,7 +59,7 @@ const clause =
 const compares =
   /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are|was|equals|contains|exceeds)\s/iu
 const must = /\bmust\b|\bmustn't\b|\bis\s+required\s+to\b|\b(?:has|have|needs)\s+to\s+be\b/i
-const trailing = /\s(?:if|unless|when|provided(?:\s+that)?|as\s+long\s+as)\s+(.+?)[.!]?$/is
+const trailing = /\s(?:if|unless|when|provided\s+that|as\s+long\s+as)\s+(.+?)[.!]?$/is
 
 /** Notes a bullet that is left to a model, or said to the person, although it reads like a guard; says whether it did. */
 export function noteLooseGuard(bullet: Bullet, how: 'act' | 'ask', context: StepContext): boolean {
