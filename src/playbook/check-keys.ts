@@ -10,28 +10,45 @@ import { type Spelling, type Wording, clip } from './wording.ts'
 /** Keys that belong to what is not built yet: refused, never accepted and ignored. */
 const laterKeys: { readonly step: ReadonlySet<string>; readonly playbook: ReadonlySet<string> } = {
   step: new Set(
-    'call playbook set if else loop while until parallel say ask wait return end steps approval approvers secrets outputs type'.split(
-      ' ',
-    ),
+    'call playbook set else while until say ask wait return end steps secrets outputs'.split(' '),
   ),
   playbook: new Set(
     'policy policies triggers secrets variables outputs budget budgets imports locks'.split(' '),
   ),
 }
 
-/** Words people bring along from elsewhere, and what they are called here. */
-const otherWords: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
-  tools: 'expected_tools',
-  allowed_tools: 'expected_tools',
-  depends_on: 'after',
-  needs: 'after',
-  condition: 'when',
-  timeout: 'timeout_seconds',
-  max_calls: 'max_tool_calls',
-  optional: 'required',
-  title: 'name',
-  instructions: 'description',
-  parameters: 'inputs',
+/** Words people bring along from elsewhere, and what they are called here, of a playbook or of a step. */
+const otherWords: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
+  tools: ['expected_tools'],
+  allowed_tools: ['expected_tools'],
+  depends_on: ['after'],
+  needs: ['after'],
+  condition: ['when'],
+  if: ['when'],
+  timeout: ['timeout_seconds'],
+  max_calls: ['max_tool_calls'],
+  optional: ['required'],
+  title: ['name'],
+  instructions: ['description'],
+  parameters: ['inputs', 'input'],
+  params: ['inputs', 'input'],
+  args: ['input'],
+  with: ['input'],
+  action: ['tool'],
+  uses: ['tool'],
+  approval: ['requires_approval'],
+  approvers: ['required_roles'],
+  roles: ['required_roles'],
+  rollback: ['compensate'],
+  undo: ['compensate'],
+  compensation: ['compensate'],
+  retries: ['retry'],
+  check: ['verify'],
+  loop: ['foreach'],
+  with_items: ['foreach'],
+  for_each: ['foreach'],
+  max_parallel: ['concurrency'],
+  on_error: ['on_failure'],
 })
 
 /**
@@ -108,7 +125,8 @@ export function checkKeys(
       return
     }
     const meant = (name: string) => [...known].find(([, file]) => file === name)?.[0] ?? null
-    const nearest = meant(snake) ?? meant(otherWords[snake] ?? '') ?? nearestName(key, known.keys())
+    const [brought] = (otherWords[snake] ?? []).filter((word) => meant(word) !== null)
+    const nearest = meant(snake) ?? meant(brought ?? '') ?? nearestName(key, known.keys())
     const suggestion =
       nearest === null ? `the keys here are ${[...known.keys()].join(', ')}` : `did you mean \`${nearest}\`?`
     report('unknown_key', [...path, key], `unknown key \`${clip(key)}\` in ${place}`, {

@@ -68,9 +68,9 @@ describe('every check says what, where and what instead', () => {
     ],
     [
       'what is not built yet, in a step',
-      step('approvers: [ann]'),
+      step('outputs: [ann]'),
       'not_available',
-      'approvers',
+      'outputs',
       /not available in this version/,
     ],
     [

@@ -115,6 +115,12 @@ function reportIssue(
 }
 
 function adviceFor(issue: Issue, value: Json, path: DocumentPath): string | null {
+  const key = path.at(-1)
+  if (key === 'retry' && typeof value === 'number') return `write it as { attempts: ${value} }`
+  if (key === 'compensate' && typeof value === 'string') return `write it as { tool: ${clip(value)} }`
+  if (key === 'verify' && typeof value === 'string') return 'write it as { tool: ..., expect: ... }'
+  if (key === 'foreach' && Array.isArray(value))
+    return `write it as a placeholder: '{${clip(JSON.stringify(value))}}'`
   const wantsText = issue.code === 'invalid_type' && issue.expected === 'string'
   if (wantsText && (typeof value === 'number' || typeof value === 'boolean'))
     return `write it in quotes: "${value}"`

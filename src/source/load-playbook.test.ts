@@ -130,11 +130,11 @@ describe('loading an object', () => {
 
   it('reports one sentence per problem, all in one pass', () => {
     const error = failure(() =>
-      loader.loadDict({ steps: [{ id: 3 }, 'x', { id: 'a', description: '', approvers: ['b'] }] }),
+      loader.loadDict({ steps: [{ id: 3 }, 'x', { id: 'a', description: '', outputs: ['b'] }] }),
     )
     expect(error.errors).toHaveLength(6)
     expect(error.diagnostics).toHaveLength(6)
-    expect(error.errors.at(0)).toBe('`approvers` (in step `a`) is not available in this version')
+    expect(error.errors.at(0)).toBe('`outputs` (in step `a`) is not available in this version')
   })
 
   it('returns a playbook that already is one', () => {
