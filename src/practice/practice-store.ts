@@ -56,6 +56,8 @@ export class PracticeStore {
       closeSync(openSync(file, 'a', 0o600))
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
       this.#database = new DatabaseSync(file, { timeout: 5000 })
+      // What a commit wrote is the system's then, and outlives the process; only a power failure may lose the last of it.
+      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
       this.change(() => {
         this.#database.exec(tables)
         const { n } = this.#database.prepare('SELECT count(*) AS n FROM thing').get() as { n: number }
@@ -74,7 +76,7 @@ export class PracticeStore {
     } catch (error) {
       const { errcode } = ((error as Error).cause ?? {}) as { errcode?: unknown }
       if (errcode !== brokenFile && errcode !== noDatabase) throw error
-      for (const end of ['', '-journal']) rmSync(file + end, { force: true })
+      for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
       store = new PracticeStore(file)
     }
     try {
