@@ -1,5 +1,5 @@
 import type { ExportManifest } from '../journal/chain-export.ts'
-import type { ReadEntry } from './read-export.ts'
+import type { ReadEntry } from '../journal/read-export.ts'
 import type { Finding, FindingKind } from './verdict.ts'
 
 /** The SHA-256 of a text in UTF-8, as `sha256:` and 64 hexadecimal digits. */
@@ -18,7 +18,7 @@ export function checkChain(
   const order = checkOrder(chain, entries)
   const findings = [...order]
   // Behind a gap or out of order every link would be wrong: the place of the damage is known already.
-  findings.push(...(order.length === 0 ? checkLinks(chain, entries, hash) : checkEach(chain, entries, hash)))
+  findings.push(...checkLinks(chain, entries, hash, order.length === 0))
   const last = entries.at(-1)
   if (stated === undefined) {
     findings.push(finding('edit', chain, null, 'the manifest does not name this chain'))
@@ -54,13 +54,13 @@ function firstMissing(present: ReadonlySet<number>): number {
   return seq
 }
 
-function checkLinks(chain: string, entries: readonly ReadEntry[], hash: Hash): Finding[] {
+function checkLinks(chain: string, entries: readonly ReadEntry[], hash: Hash, inOrder: boolean): Finding[] {
   let prev: string | null = null
   for (const entry of entries) {
     const problem = entryProblem(entry, hash)
     const { seq } = entry.link
     if (problem !== null) return [finding('edit', chain, seq, problem)]
-    if (entry.hash !== null && entry.link.prev !== prev) {
+    if (inOrder && entry.hash !== null && entry.link.prev !== prev) {
       const message =
         seq === 1
           ? 'the first entry names one before it'
@@ -68,14 +68,6 @@ function checkLinks(chain: string, entries: readonly ReadEntry[], hash: Hash): F
       return [finding('edit', chain, seq, message)]
     }
     prev = entry.hash
-  }
-  return []
-}
-
-function checkEach(chain: string, entries: readonly ReadEntry[], hash: Hash): Finding[] {
-  for (const entry of entries) {
-    const problem = entryProblem(entry, hash)
-    if (problem !== null) return [finding('edit', chain, entry.link.seq, problem)]
   }
   return []
 }

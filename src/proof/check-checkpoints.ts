@@ -1,6 +1,6 @@
 import { checkpointText, type Checkpoint } from '../journal/chain-checkpoint.ts'
 import { messageOf } from '../shared/message-of.ts'
-import type { ReadEntry } from './read-export.ts'
+import type { ReadEntry } from '../journal/read-export.ts'
 import type { Finding } from './verdict.ts'
 
 /** Says whether the Ed25519 signature, in hexadecimal, is that of the text under the public key, in PEM. */

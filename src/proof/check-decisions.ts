@@ -24,8 +24,8 @@ import { messageOf } from '../shared/message-of.ts'
 import { sameJson } from '../shared/same-json.ts'
 import { askPoliciesAgain, voteProblem } from './check-policies.ts'
 import type { Documents } from './documents.ts'
-import { factsOf, guessRequests, type Guess } from './guess-request.ts'
-import type { ReadEntry } from './read-export.ts'
+import { factsOf, guessRequests, type Guess } from '../run/guess-request.ts'
+import type { ReadEntry } from '../journal/read-export.ts'
 import type { Finding, FindingKind, Unchecked } from './verdict.ts'
 
 /** What deciding a run again came to. */
@@ -87,15 +87,15 @@ class DecisionCheck implements DecisionReport {
 
   /** Takes the machine's events out of the entries, up to the first that is gone. */
   read(entries: readonly ReadEntry[]): void {
-    for (const { link, data, view } of entries) {
-      const { type, at, seq } = link
+    for (const entry of entries) {
+      const { type, at, seq } = entry.link
       if (shellTypes.test(type)) continue
       if (!isRunEventType(type)) {
         this.giveUp(`'${type}' is not decided again by this version`, seq)
         return
       }
-      const payload = data()
-      const fact = payload ?? view
+      const payload = entry.data()
+      const fact = payload ?? entry.view
       if (fact === null) {
         this.giveUp('its payload is not in the export, so nothing from there on is decided again', seq)
         return

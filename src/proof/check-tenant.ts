@@ -1,7 +1,7 @@
 import { isTenantChain } from '../journal/chain.ts'
 import { closingTypes } from '../journal/journal.ts'
 import type { ExportPeriod } from '../journal/chain-export.ts'
-import type { ReadEntry } from './read-export.ts'
+import type { ReadEntry } from '../journal/read-export.ts'
 import type { Finding, Verdict } from './verdict.ts'
 
 /** What the chain of a tenant says about a run. */
@@ -78,10 +78,11 @@ function readRuns(
 ): Map<string, KnownRun> {
   const known = new Map<string, KnownRun>()
   let opened = 0
-  for (const { link, data } of entries) {
+  for (const entry of entries) {
+    const { link } = entry
     const isOpening = link.type === 'run.opened'
     if (isOpening) opened++
-    const fact = safe(data)
+    const fact = safe(entry)
     const run = fact?.['run']
     if (fact === null || typeof run !== 'string') {
       if (isOpening && isWithin(link.at, period)) {
@@ -137,9 +138,9 @@ function isOfTenant(run: readonly ReadEntry[], tenant: readonly ReadEntry[]): bo
   return run[0]?.link.tenant === tenant[0]?.link.tenant
 }
 
-function safe(data: ReadEntry['data']): ReturnType<ReadEntry['data']> {
+function safe(entry: ReadEntry): ReturnType<ReadEntry['data']> {
   try {
-    return data()
+    return entry.data()
   } catch {
     return null
   }

@@ -18,7 +18,7 @@ import { checkCheckpoints, type VerifySignature } from './check-checkpoints.ts'
 import { checkDecisions } from './check-decisions.ts'
 import { checkTenants } from './check-tenant.ts'
 import { Documents } from './documents.ts'
-import { readExport } from './read-export.ts'
+import { readExport } from '../journal/read-export.ts'
 import type { ChainReport, Finding, Unchecked, Verdict } from './verdict.ts'
 
 /** What a verifier is given besides the export. */
@@ -34,8 +34,13 @@ export interface VerifyOptions {
 /** Checks an export line by line and says what it proves. */
 export function verifyExport(lines: Iterable<string>, options: VerifyOptions): Verdict {
   const { verifySignature, publicKeys = null, checkpoints = [], hash = digest } = options
-  const { manifest, chains, findings: unreadable } = readExport(lines)
-  const findings: Finding[] = [...unreadable]
+  const { manifest, chains, problems } = readExport(lines)
+  const findings = problems.map((message): Finding => ({
+    kind: 'unreadable',
+    chain: null,
+    seq: null,
+    message,
+  }))
   if (manifest === null) {
     return { verdict: 'broken', findings, chains: [], notRecomputable: [], runs: null, notProven: [] }
   }

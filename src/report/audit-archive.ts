@@ -9,7 +9,7 @@
  */
 import { hash } from 'node:crypto'
 import { checkTenants } from '../proof/check-tenant.ts'
-import { readExport, type ReadExport } from '../proof/read-export.ts'
+import { readExport, type ReadExport } from '../journal/read-export.ts'
 import { canonicalJson } from '../shared/canonical-json.ts'
 import { isJsonObject, type Json } from '../shared/json.ts'
 import { auditExceptions, countApprovals } from './audit-exception.ts'

@@ -1,4 +1,4 @@
-import type { ReadEntry, ReadExport } from '../proof/read-export.ts'
+import type { ReadEntry, ReadExport } from '../journal/read-export.ts'
 import { isTenantChain } from '../journal/chain.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 
@@ -73,15 +73,15 @@ function auditRun(
   }
 }
 
-function auditEntry({ link, data, view }: ReadEntry): AuditEntry {
-  const { seq, at, principal, type } = link
-  const payload = safely(data)
-  return { seq, at, principal, type, data: payload ?? view ?? {}, withheld: payload === null }
+function auditEntry(entry: ReadEntry): AuditEntry {
+  const { seq, at, principal, type } = entry.link
+  const payload = safely(entry)
+  return { seq, at, principal, type, data: payload ?? entry.view ?? {}, withheld: payload === null }
 }
 
-function safely(data: ReadEntry['data']): JsonObject | null {
+function safely(entry: ReadEntry): JsonObject | null {
   try {
-    return data()
+    return entry.data()
   } catch {
     return null
   }

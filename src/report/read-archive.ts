@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { readExport } from '../proof/read-export.ts'
+import { readExport } from '../journal/read-export.ts'
 import type { Finding } from '../proof/verdict.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
@@ -98,7 +98,7 @@ function compareDerived(
 ): Finding[] {
   if (v !== archiveVersion) return [finding('unreadable', `version ${v} of the archive is not known here`)]
   const read = readExport(lines)
-  if (read.manifest === null || read.findings.length > 0) return []
+  if (read.manifest === null || read.problems.length > 0) return []
   const findings: Finding[] = []
   if (summarize(read) !== summary)
     findings.push(finding('edit', `the summary in ${manifestName} does not follow from the journal`))

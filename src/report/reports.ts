@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Finding } from '../proof/verdict.ts'
-import { readExport } from '../proof/read-export.ts'
+import { readExport } from '../journal/read-export.ts'
 import { archiveMembers, summarize } from './audit-archive.ts'
 import { auditRuns } from './audit-run.ts'
 import { readArchive } from './read-archive.ts'

@@ -1,6 +1,6 @@
-import type { EventOf, RunEvent } from '../run/event.ts'
-import type { Facts, RunRequest } from '../run/request.ts'
-import type { RunState } from '../run/state.ts'
+import type { EventOf, RunEvent } from './event.ts'
+import type { Facts, RunRequest } from './request.ts'
+import type { RunState } from './state.ts'
 
 type Call = EventOf<'tool.admitted' | 'tool.held' | 'tool.denied'>
 
