@@ -28,6 +28,8 @@ export interface ChainStore extends LeasedJournal {
   unhalt(author: Authorship, why: Pick<Halt, 'at' | 'reason'>): Promise<boolean>
   /** Who halted the tenant; null while nobody has. */
   halted(tenant: string): Promise<Halt | null>
+  /** What the runs of a tenant have locked. */
+  locks(tenant: string): Promise<readonly { readonly key: string; readonly run: string }[]>
   /** Erases the payloads of a run for good; the chain stays valid, and the tenant's chain says that it was done. */
   erase(run: string, author: Authorship & { readonly at: number }): Promise<void>
   /** Keeps a text that runs refer to by its digest, and gives that digest. */

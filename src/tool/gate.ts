@@ -31,6 +31,7 @@ import type { PolicyGuard } from './policy-guard.ts'
 import { readProposal } from './read-proposal.ts'
 import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
 import type { ToolRegistry } from './tool-registry.ts'
+import type { CallTurnstile } from './turnstile.ts'
 
 /** Receives what happened, in order; may answer with a promise that is kept when it is written down. */
 export type EventSink = (events: readonly RunEvent[]) => unknown
@@ -51,6 +52,7 @@ export class Gate {
   #state: RunState
   #broken: { readonly cause: unknown } | null = null
   #written: Promise<void> = Promise.resolve()
+  #turnstile: CallTurnstile | null = null
 
   constructor(state: RunState, options: GateOptions) {
     this.#state = state
@@ -63,6 +65,16 @@ export class Gate {
     const gate = new Gate(state, options)
     gate.#write(events)
     return gate
+  }
+
+  /** Has its calls pass a turnstile before they are judged. */
+  standBehind(turnstile: CallTurnstile): void {
+    this.#turnstile = turnstile
+  }
+
+  /** Where calls wait before they are judged; null where they do not. */
+  get turnstile(): CallTurnstile | null {
+    return this.#turnstile
   }
 
   /** The run so far, to be read only. */

@@ -83,7 +83,7 @@ export async function runCall(gate: Gate, queue: CallQueue, call: CallToRun): Pr
     )
   }
   const proposed = proposal(call)
-  const judgeAndRun = () => execute(gate, call, proposed)
+  const judgeAndRun = () => (gate.turnstile === null ? execute : pass)(gate, call, proposed)
   // It is judged in this moment: what the procedure lets run beside it, the procedure said when it let both be due.
   if (call.due === true) return await judgeAndRun()
   if (riskOf(call, gate.tools) !== 'read') return await queue.run(false, judgeAndRun)
@@ -92,6 +92,23 @@ export async function runCall(gate: Gate, queue: CallQueue, call: CallToRun): Pr
     return queue.crowded && !gate.wouldAllow(proposed) ? null : await judgeAndRun()
   })
   return outcome ?? (await queue.run(false, judgeAndRun, true))
+}
+
+/** Waits until other runs let the call pass. It is judged in the same moment where nobody stands in its way. */
+async function pass(gate: Gate, call: CallToRun, proposed: ProposedCall): Promise<CallOutcome> {
+  const { tool, signal } = call
+  const args = isJsonObject(proposed.arguments as Json) ? (proposed.arguments as JsonObject) : {}
+  const registered = gate.tools?.get(tool) ?? null
+  const entered = gate.turnstile!.enter({ callId: call.callId ?? '', tool: registered, args, signal })
+  const leave = typeof entered === 'function' ? entered : await entered
+  // Nothing is judged any more, so that a run which is put down finds the call as it was.
+  if (leave === null)
+    return { tool, enforcement: null, status: 'not_executed', error: 'it was put down before it began' }
+  try {
+    return await execute(gate, call, proposed)
+  } finally {
+    leave()
+  }
 }
 
 async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Promise<CallOutcome> {

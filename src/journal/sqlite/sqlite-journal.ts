@@ -168,6 +168,12 @@ export class SqliteJournal implements ChainStore {
     return this.#ask(() => this.#reservations.halted(tenant))
   }
 
+  async locks(tenant: string): Promise<readonly { readonly key: string; readonly run: string }[]> {
+    const query = 'SELECT key, run FROM locks WHERE tenant = ? ORDER BY key'
+    const rows = this.#ask(() => this.#database.prepare(query).all(tenant))
+    return rows.map(({ key, run }) => ({ key: String(key), run: String(run) }))
+  }
+
   async erase(run: string, author: Authorship & { readonly at: number }): Promise<void> {
     this.#assertOpen()
     await this.#group.add(() => {

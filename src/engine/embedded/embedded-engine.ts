@@ -1,0 +1,358 @@
+/**
+ * The engine of one process over one store.
+ *
+ * Owns: the runs it has in hand, their timers, and the turnstile their calls pass.
+ * Talks to: the store, which holds all there is of a run; whoever sits down to each run (`RunWork`), which makes its calls.
+ *
+ * Invariants: E1 to E5 of engine.ts, and
+ * M1  A run that rests costs no timer but the one that wakes it.
+ * M2  What could not be written because something was not to be had is tried again; what cannot be written at all puts its run down, and no other.
+ */
+import { Interruption } from '../../agent/interruption.ts'
+import type { RunOrder } from '../../agent/run-control.ts'
+import type { ChainStore } from '../../journal/chain-store.ts'
+import type { Halt, JournalEntry } from '../../journal/journal.ts'
+import type { ApprovalVote } from '../../run/approval.ts'
+import { dueCalls } from '../../run/due-calls.ts'
+import type { RunEnd } from '../../run/event.ts'
+import { LockstepError } from '../../shared/lockstep-error.ts'
+import type { Engine, RunLoader, RunRest, RunWork, VoteAnswer } from '../engine.ts'
+import { EngineControl } from './engine-control.ts'
+import { guardJournal, targetKey, type RunJournal } from './guarded-journal.ts'
+import { RunFeed } from './run-feed.ts'
+import { Turnstile } from './turnstile.ts'
+
+/** What an engine is made of. */
+export interface EmbeddedEngineOptions {
+  readonly store: ChainStore
+  readonly load: RunLoader
+  readonly tenant?: string
+  /** Hears of a run that could not be taken up, or was put down by a failure. */
+  readonly onTrouble?: (run: string, error: unknown) => void
+}
+
+interface Hand {
+  readonly run: string
+  readonly work: RunWork
+  readonly control: EngineControl
+  readonly waiters: ((rest: RunRest) => void)[]
+  controller: AbortController
+  sitting: Promise<void> | null
+  /** Somebody acted since the sitting began: it is worth looking again. */
+  stirred: boolean
+  ended: RunEnd | null
+  reason: string | null
+  timer: NodeJS.Timeout | undefined
+}
+
+/** The longest time a timer of the platform can hold. */
+const longestTimer = 2 ** 31 - 1
+/** How long those are waited for that were cut off. */
+const lastMs = 100
+const retryMs = [20, 50, 100, 250, 500, 1000, 2000] as const
+
+/** Many runs at once in one process. */
+export class EmbeddedEngine implements Engine {
+  /** Where runs of this engine are written down. */
+  readonly journal: RunJournal
+  readonly #options: EmbeddedEngineOptions
+  readonly #tenant: string
+  readonly #turnstile = new Turnstile()
+  readonly #feed = new RunFeed()
+  readonly #hands = new Map<string, Hand>()
+  #halt: Halt | null = null
+  #closing = false
+  #closed: Promise<void> | null = null
+  #watch: NodeJS.Timeout | undefined
+
+  private constructor(options: EmbeddedEngineOptions) {
+    this.#options = options
+    this.#tenant = options.tenant ?? 'local'
+    this.journal = guardJournal(options.store, this.#turnstile, (run, entries) => this.#heard(run, entries))
+  }
+
+  /** Opens an engine over a store that no other engine has. What is locked or halted there stays so. */
+  static async open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+    const engine = new EmbeddedEngine(options)
+    for (const { key, run } of await options.store.locks(engine.#tenant)) {
+      if (key.startsWith(targetKey(''))) engine.#turnstile.reserve(run, key.slice(targetKey('').length))
+    }
+    await engine.#noticeHalt()
+    return engine
+  }
+
+  start(run: string, work: RunWork): Promise<RunRest> {
+    this.#assertOpen()
+    if (this.#hands.has(run)) throw inHand(run)
+    return this.#sitDown(this.#take(run, work), 'start')
+  }
+
+  async resume(run: string): Promise<RunRest> {
+    this.#assertOpen()
+    const known = this.#hands.get(run)
+    if (known !== undefined) {
+      if (known.sitting === null) return await this.#sitDown(known, 'resume')
+      return await this.#rest(known)
+    }
+    await this.#options.store.claim(run)
+    const work = await this.#options.load(run)
+    // Somebody else may have been quicker.
+    return this.#hands.has(run)
+      ? await this.resume(run)
+      : await this.#sitDown(this.#take(run, work), 'resume')
+  }
+
+  async recover(): Promise<number> {
+    let taken = 0
+    for (const run of await this.#options.store.openRuns()) {
+      if (this.#closing || this.#hands.has(run)) continue
+      try {
+        await this.#options.store.claim(run)
+        const work = await this.#options.load(run)
+        void this.#sitDown(this.#take(run, work), 'resume')
+        taken++
+      } catch (error) {
+        this.#options.onTrouble?.(run, error)
+      }
+    }
+    return taken
+  }
+
+  async order(run: string, order: RunOrder): Promise<boolean> {
+    const hand = this.#hands.get(run)
+    if (hand === undefined) return await this.#aside(run, (work) => work.order(order))
+    if (!hand.control.live) {
+      const changed = await hand.work.order(order)
+      if (changed && hand.ended === null && order.type !== 'pause') this.#stir(hand)
+      return changed
+    }
+    hand.stirred ||= order.type !== 'pause'
+    const changed = hand.control.order(order)
+    await hand.control.written()
+    // Who waits for a model or a person would not notice that the run has ended.
+    if (hand.control.state?.ended != null) hand.controller.abort(new Interruption())
+    return changed
+  }
+
+  async vote(run: string, callId: string, vote: Omit<ApprovalVote, 'at'>): Promise<VoteAnswer> {
+    const hand = this.#hands.get(run)
+    if (hand === undefined) return await this.#aside(run, (work) => work.vote(callId, vote))
+    hand.stirred = true
+    if (!hand.control.live) {
+      const said = await hand.work.vote(callId, vote)
+      if ('comesTo' in said && said.comesTo !== 'waiting') this.#stir(hand)
+      return said
+    }
+    const said = hand.control.vote(callId, vote)
+    await hand.control.written()
+    return said
+  }
+
+  async halt(by: string, reason: string): Promise<boolean> {
+    // In this process at once, also while the store is busy.
+    this.#turnstile.lock()
+    const changed = await this.#options.store.halt(this.#author(by), { at: Date.now(), reason })
+    await this.#noticeHalt()
+    return changed
+  }
+
+  async unhalt(by: string, reason: string): Promise<boolean> {
+    const changed = await this.#options.store.unhalt(this.#author(by), { at: Date.now(), reason })
+    await this.#noticeHalt()
+    return changed
+  }
+
+  async halted(): Promise<Halt | null> {
+    await this.#noticeHalt()
+    return this.#halt
+  }
+
+  async runs(): Promise<readonly string[]> {
+    return [...this.#hands.keys()]
+  }
+
+  tail(run: string, fromSeq: number, signal: AbortSignal): AsyncIterable<JournalEntry> {
+    return this.#feed.follow(this.#options.store, run, { fromSeq, signal, live: () => this.#hands.has(run) })
+  }
+
+  close({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(graceMs)
+    return this.#closed
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#closing = true
+    clearInterval(this.#watch)
+    this.#turnstile.lock()
+    for (const hand of this.#hands.values()) {
+      clearTimeout(hand.timer)
+      this.#putDown(hand)
+    }
+    const hands = [...this.#hands.values()]
+    const over = Promise.allSettled(hands.map(({ sitting }) => sitting))
+    await within(graceMs, over)
+    for (const { controller } of hands) controller.abort(new Interruption())
+    // Who still does not come back is left: the record says what was in flight, and whoever takes the run up finds out.
+    await within(lastMs, over)
+    await Promise.allSettled(hands.map(({ work }) => work.close?.()))
+    this.#hands.clear()
+    this.#feed.end()
+  }
+
+  /** E4: what is in flight is waited for, so the signal, which would cut it off, comes after it. */
+  #putDown(hand: Hand): void {
+    if (hand.control.inFlight === 0) hand.controller.abort(new Interruption())
+  }
+
+  #take(run: string, work: RunWork): Hand {
+    const hand: Hand = {
+      run,
+      work,
+      control: new EngineControl(run, this.#turnstile, () => hand.controller.signal),
+      waiters: [],
+      controller: new AbortController(),
+      sitting: null,
+      stirred: false,
+      ended: null,
+      reason: null,
+      timer: undefined,
+    }
+    this.#hands.set(run, hand)
+    return hand
+  }
+
+  #rest(hand: Hand): Promise<RunRest> {
+    return new Promise((resolve) => hand.waiters.push(resolve))
+  }
+
+  #stir(hand: Hand): void {
+    if (hand.sitting === null) void this.#sitDown(hand, 'resume')
+    else hand.stirred = true
+  }
+
+  #sitDown(hand: Hand, how: 'start' | 'resume'): Promise<RunRest> {
+    const rest = this.#rest(hand)
+    clearTimeout(hand.timer)
+    if (this.#closing) hand.reason = 'the engine is closing'
+    hand.sitting = (this.#closing ? Promise.resolve() : this.#sit(hand, how)).then(() => this.#standUp(hand))
+    return rest
+  }
+
+  async #sit(hand: Hand, first: 'start' | 'resume'): Promise<void> {
+    let how = first
+    for (let failures = 0; ;) {
+      hand.stirred = false
+      hand.controller = new AbortController()
+      try {
+        // Taking a run up may send a call again: not while the tenant is halted.
+        await this.#turnstile.untilOpen(hand.controller.signal)
+        if (this.#closing) return
+        const seat = { signal: hand.controller.signal, control: hand.control }
+        const { reason } = await hand.work[how](seat)
+        hand.reason = reason
+        how = 'resume'
+        failures = 0
+        if (hand.ended !== null || this.#closing || !hand.stirred) return
+      } catch (error) {
+        if (hand.ended !== null) return
+        if (!isRefused(error) || this.#closing) {
+          hand.reason = error instanceof Error ? error.message : String(error)
+          this.#options.onTrouble?.(hand.run, error)
+          return
+        }
+        // M2.
+        await this.#noticeHalt()
+        await pause(retryMs[Math.min(failures++, retryMs.length - 1)]!, hand.controller.signal)
+        if (this.#closing) return
+        if (how === 'start' && (await this.#options.store.has(hand.run))) how = 'resume'
+      }
+    }
+  }
+
+  #standUp(hand: Hand): void {
+    hand.sitting = null
+    const { run, ended, reason } = hand
+    if (ended !== null) {
+      this.#hands.delete(run)
+      void hand.work.close?.().catch(() => undefined)
+    } else if (!this.#closing) this.#wakeAt(hand)
+    for (const resolve of hand.waiters.splice(0)) resolve({ run, ended, reason })
+  }
+
+  /** M1, E5: when it goes on by itself follows from its state. */
+  #wakeAt(hand: Hand): void {
+    const { state } = hand.control
+    const next = state === null || state.suspension !== null ? null : dueCalls(state, Date.now()).next
+    if (next === null) return
+    const ms = Math.min(Math.max(0, next - Date.now()), longestTimer)
+    hand.timer = setTimeout(() => this.#stir(hand), ms)
+  }
+
+  #heard(run: string, entries: readonly JournalEntry[]): void {
+    this.#feed.tell(run, entries)
+    const hand = this.#hands.get(run)
+    if (hand === undefined) return
+    for (const { type, data } of entries) if (type === 'run.finished') hand.ended = data['status'] as RunEnd
+    if (this.#closing) this.#putDown(hand)
+  }
+
+  /** Something for a run that is not in hand: done, and put back. */
+  async #aside<Said>(run: string, say: (work: RunWork) => Promise<Said>): Promise<Said> {
+    this.#assertOpen()
+    await this.#options.store.claim(run)
+    const work = await this.#options.load(run)
+    try {
+      return await say(work)
+    } finally {
+      await work.close?.()
+    }
+  }
+
+  /** The store says whether the tenant is halted; somebody without this engine may have halted it, and may let it go on. */
+  async #noticeHalt(): Promise<void> {
+    this.#halt = await this.#options.store.halted(this.#tenant)
+    clearInterval(this.#watch)
+    if (this.#halt === null) {
+      if (!this.#closing) this.#turnstile.unlock()
+      return
+    }
+    this.#turnstile.lock()
+    if (!this.#closing) this.#watch = setInterval(() => void this.#noticeHalt(), 1000).unref()
+  }
+
+  #author(principal: string): { readonly tenant: string; readonly principal: string } {
+    return { tenant: this.#tenant, principal }
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new LockstepError('journal_closed', 'The engine is closing.')
+  }
+}
+
+/** Whether something was not to be had now: a target that another process holds, or the tenant is halted. */
+function isRefused(error: unknown): boolean {
+  for (let each = error; LockstepError.isInstance(each); each = each.cause)
+    if (each.code === 'reservation_refused') return true
+  return false
+}
+
+function inHand(run: string): LockstepError {
+  return new LockstepError('run_in_progress', `Run ${run} is at work in this engine.`, {
+    consequence: 'pause',
+  })
+}
+
+/** Waits for something, but not for ever. */
+async function within(ms: number, what: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([what, new Promise((resolve) => (timer = setTimeout(resolve, ms)))])
+  clearTimeout(timer)
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })
+}
