@@ -2,6 +2,7 @@ import type { DocumentPath } from '../document/diagnostic.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { compileJsonSchema, type CompiledJsonSchema, findSchemaProblems } from '../shared/json-schema.ts'
 import { type CheckContext, stepPath } from './check-context.ts'
+import { placeholdersIn } from './placeholders-in.ts'
 import type { PlaybookDraft, StepDraft } from './playbook-draft.ts'
 
 /** Reports calls that do not fit the tools they call, as far as these are known: arguments, checks that change something, undoing what only reads. */
@@ -73,7 +74,7 @@ function checkArguments(
       report('wrong_arguments', at, message, { at: 'key', ...didYouMean(name, Object.keys(properties)) })
       continue
     }
-    if (hasPlaceholder(value)) {
+    if (placeholdersIn(value).length > 0) {
       const problem = inputMisfit(value, properties[name]!, draft)
       if (problem !== null) report('wrong_arguments', at, `\`${name}\` of \`${tool}\` ${problem}`)
       continue
@@ -122,12 +123,6 @@ function schemaOf(
   const compiled = findSchemaProblems(schema).length > 0 ? null : compileJsonSchema(schema)
   schemas.set(key, compiled)
   return compiled
-}
-
-/** Whether any text in it is filled in when the call is made. */
-function hasPlaceholder(value: Json): boolean {
-  if (typeof value === 'string') return /(^|[^{])(\{\{)*\{(?!\{)/.test(value)
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasPlaceholder)
 }
 
 /** The value as it is sent: braces that were written twice stand once. */

@@ -1,5 +1,9 @@
+import type { DocumentPath } from '../document/diagnostic.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { type CheckContext, stepPath } from './check-context.ts'
 import { matchesName } from './match-name.ts'
+import { placeholdersIn } from './placeholders-in.ts'
+import type { StepDraft } from './playbook-draft.ts'
 
 /** Words of a tool that does whatever its arguments say. */
 const dispatching: ReadonlySet<string> = new Set(
@@ -32,7 +36,7 @@ export function isNamedLikeDispatcher(tool: string): boolean {
 
 /**
  * Warns of tools that do whatever their arguments say, where a step expects one and nothing says what the arguments may be: the step
- * then allows everything such a tool can do.
+ * then allows everything such a tool can do. A call says its arguments itself, so far as no placeholder stands in them.
  */
 export function checkDispatchers(context: CheckContext): void {
   const { draft, report, wording, dispatchers } = context
@@ -44,21 +48,45 @@ export function checkDispatchers(context: CheckContext): void {
       // It is only a warning: when finding out has become too dear, the tool is taken to be ruled.
       return left < 0 || matchesName(rule.tool, tool)
     })
+  const isOpen = (step: StepDraft, tool: string): boolean => {
+    if (!dispatchers.has(tool) && !isNamedLikeDispatcher(tool)) return false
+    const { schema, require } = Object.hasOwn(step.arguments, tool) ? step.arguments[tool]! : {}
+    return schema === undefined && require === undefined && !isRuled(tool)
+  }
+  const warn = (path: DocumentPath, message: string) =>
+    report('open_dispatcher', path, message, {
+      severity: 'warning',
+      suggestion: `add ${wording.key('arguments')} for it to the step, or a rule to ${wording.key('rules')}`,
+    })
   for (const step of draft.steps) {
     if (step.broken('arguments')) continue
     step.expected_tools.forEach((tool, index) => {
-      if (!dispatchers.has(tool) && !isNamedLikeDispatcher(tool)) return
-      const { schema, require } = Object.hasOwn(step.arguments, tool) ? step.arguments[tool]! : {}
-      if (schema !== undefined || require !== undefined || isRuled(tool)) return
-      report(
-        'open_dispatcher',
+      if (!isOpen(step, tool)) return
+      const unsaid = `nothing says what they may be in ${wording.step(step.index)}`
+      warn(
         stepPath(step, 'expected_tools', index),
-        `\`${tool}\` does whatever its arguments say, and nothing says what they may be in ${wording.step(step.index)}`,
-        {
-          severity: 'warning',
-          suggestion: `add ${wording.key('arguments')} for it to the step, or a rule to ${wording.key('rules')}`,
-        },
+        `\`${tool}\` does whatever its arguments say, and ${unsaid}`,
       )
     })
+    for (const { tool, input, path } of callsOf(step)) {
+      const [first] = placeholdersIn(input, path)
+      if (first === undefined || !isOpen(step, tool)) continue
+      const filled = `${wording.place(first)} puts into them what is only known when it runs`
+      warn(first, `\`${tool}\` does whatever its arguments say, and ${filled}`)
+    }
   }
+}
+
+interface WrittenCall {
+  readonly tool: string
+  readonly input: JsonObject
+  readonly path: DocumentPath
+}
+
+/** The calls that the runtime makes in a step, as they are written. */
+function* callsOf(step: StepDraft): Generator<WrittenCall> {
+  const { tool, input, verify, compensate } = step
+  if (tool !== null) yield { tool, input, path: stepPath(step, 'input') }
+  if (verify !== null) yield { ...verify, path: stepPath(step, 'verify', 'input') }
+  if (compensate !== null) yield { ...compensate, path: stepPath(step, 'compensate', 'input') }
 }
