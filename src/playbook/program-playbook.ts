@@ -1,4 +1,4 @@
-import { compileProgram, targetName } from './compile-program.ts'
+import { compileProgram, type CompiledNoteRule, targetName } from './compile-program.ts'
 import { CheckedPlaybook, Playbook, type PlaybookInput } from './playbook.ts'
 import { playbookSchema } from './playbook-schema.ts'
 import type {
@@ -43,20 +43,23 @@ export function programPlaybook(program: Program, id: string): Playbook {
       complete_when: 'declared',
       max_tool_calls: 'kind' in step ? capOf(step) : null,
     })),
-    rules: compiled.noteRules.flatMap(({ rule, text }) =>
-      rule.require.kind === 'succeeded'
-        ? [
-            {
-              tool: targetName(rule.before),
-              require: `succeeded("${targetName(rule.require.call)}")`,
-              message: text.replace(/\.+$/, ''),
-            },
-          ]
-        : [],
-    ),
+    rules: rulesOf(compiled.noteRules),
   })
   const parameters = compiled.entries[0]?.parameters ?? []
   return new Playbook(new CheckedPlaybook(file, program, inputsOf(parameters)))
+}
+
+/** The rules about other calls. Those of an agent's own notes stand in each of its playbooks, and once is enough. */
+function rulesOf(rules: readonly CompiledNoteRule[]) {
+  const all = rules.flatMap(({ rule: { before, require }, text }) => {
+    if (require.kind === 'holds') return []
+    const other = targetName(require.call)
+    // What may have had an effect counts; a playbook that is still at work is not over.
+    const not = require.call.kind === 'tool' ? `count("${other}") == 0` : `not succeeded("${other}")`
+    const condition = require.kind === 'succeeded' ? `succeeded("${other}")` : not
+    return [{ tool: targetName(before), require: condition, message: text.replace(/\.+$/, '') }]
+  })
+  return [...new Map(all.map((rule) => [JSON.stringify(rule), rule])).values()]
 }
 
 function inputsOf(parameters: readonly Parameter[]): { readonly [name: string]: PlaybookInput } {

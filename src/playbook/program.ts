@@ -206,10 +206,12 @@ export interface Note {
   readonly rule: NoteRule | null
 }
 
-/** What must be so before a call: another call succeeded, or a condition holds. `never` refuses the call outright while it does not. */
+/** What must be so before a call: another call succeeded or was not made, or a condition holds. `never` refuses the call outright while it does not. */
 export type NoteRule = {
   readonly before: Call['target']
   readonly require:
     | { readonly kind: 'succeeded'; readonly call: Call['target'] }
+    /** The other call has not been made: neither succeeded, nor under way, nor of unknown outcome. */
+    | { readonly kind: 'not called'; readonly call: Call['target'] }
     | { readonly kind: 'holds'; readonly condition: Condition }
 }

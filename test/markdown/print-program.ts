@@ -58,8 +58,8 @@ function printTrigger(trigger: Trigger): string {
 
 function printRule({ before, require }: NoteRule): string {
   const what =
-    require.kind === 'succeeded'
-      ? `succeeded ${nameOf(require.call)}`
+    require.kind !== 'holds'
+      ? `${require.kind} ${nameOf(require.call)}`
       : `holds ${printCondition(require.condition)}`
   return `before ${nameOf(before)}: ${what}`
 }

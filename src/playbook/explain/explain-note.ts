@@ -15,9 +15,13 @@ export function explainNote({ text, line, rule }: Note, names: ProgramNames): Ex
     return { text, line, kind: 'enforced', rule: `${before} is always refused` }
   const denied = computed === null ? null : phraseDenied(computed.source, phraseCalls(computed, names))
   if (denied !== null) return { text, line, kind: 'enforced', rule: `${before} is refused if ${denied}` }
+  if (require.kind === 'not called') {
+    const rule = `${before} is refused once ${phraseTarget(require.call, names)} was called`
+    return { text, line, kind: 'enforced', rule }
+  }
   const required =
-    rule.require.kind === 'succeeded'
-      ? `${phraseTarget(rule.require.call, names)} has succeeded`
-      : `${phraseWhen(rule.require.condition, names)}${rule.require.condition.kind === 'judged' ? ' (a model judges that)' : ''}`
+    require.kind === 'succeeded'
+      ? `${phraseTarget(require.call, names)} has succeeded`
+      : `${phraseWhen(require.condition, names)}${require.condition.kind === 'judged' ? ' (a model judges that)' : ''}`
   return { text, line, kind: 'enforced', rule: `${before} is refused unless ${required}` }
 }

@@ -4,7 +4,7 @@
  * Invariant: what reads like a guard binds or is refused; it never becomes prose.
  */
 import type { Program } from '../program.ts'
-import type { Bullet } from './bullet.ts'
+import { type Bullet, firstWord } from './bullet.ts'
 import { changesSomething } from './changes-something.ts'
 import type { ProgramTool } from './callables.ts'
 import { isComputable } from './condition.ts'
@@ -113,6 +113,11 @@ function looseGuard(
 function asksSomebodyElse(text: string, { word }: Bullet): boolean {
   if (asksRole.test(text) || checksWithRole.test(text)) return true
   return seekers.has(word) && approval.test(text) && !asksPartner.test(text)
+}
+
+/** Whether words ask for somebody's approval, whoever that is. */
+export function seeksApproval(text: string): boolean {
+  return seekers.has(firstWord(text)) && approval.test(text)
 }
 
 /** Reports the guards that bind nothing: errors where the program calls something that could change anything, else warnings. */

@@ -1,8 +1,11 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
-import type { Call, Computation, Condition, Note, NoteRule } from '../program.ts'
+import type { Call, Condition, Note, NoteRule } from '../program.ts'
 import { type Bullet, lineOf, longestForm } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
+import { isWithinEdits } from './is-within-edits.ts'
+import { seeksApproval } from './loose-guard.ts'
+import { negateCondition } from './negate-condition.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { targetNamed } from './triggers.ts'
 import { wordsOf } from './words.ts'
@@ -14,10 +17,11 @@ const firstForm = new RegExp(String.raw`^before\s+${calling}\s+(.+?)\s*,\s*(?:${
 const beforeForm =
   /^(?:never|do\s+not|don't)\s+(?:call|run|use|execute)\s+(.+?)\s+(?:before|without(?:\s+first)?)\s+(?:calling|running|using|executing)\s+(.+?)[.!]?$/is
 const unlessForm =
-  /^(?:never|do\s+not|don't|only)\s+(?:call|run|use|execute)\s+(.+?)\s+(unless|until|if|when|while|after)\s+(.+?)[.!]?$/is
+  /^(?:never|do\s+not|don't|only)\s+(?:call|run|use|execute)\s+(.+?)\s+(unless|until|if|when|while|after|once)\s+(.+?)[.!]?$/is
 const neverForm =
   /^(?:never|do\s+not|don't)\s+(?:call|run|use|execute)\s+((?:the\s+)?\S+?(?:\s+(?:tool|playbook|function))?|[^\s,]+(?:(?:\s+(?:and|or)\s+|\s*,\s*)[^\s,]+)+)$/i
-const ruleWord = /\b(?:always|never|must|only|before|unless|without|do\s+not|don't|first)\b/i
+const ruleWord =
+  /\b(?:always|never|must|mustn't|only|before|unless|without|do\s+not|don't|first|may\s+not|cannot|can't|should\s+not|shouldn't|not\s+allowed|forbidden|prohibited|refused?|at\s+most|at\s+least|no\s+more\s+than|more\s+than|once|twice|exceeds?|requires?|required|until|after)\b|^no\s/i
 const checkVerb =
   /^(?:confirm|check|ensure|verify|make\s+sure|validate|see)\s+(?:that\s+|whether\s+|if\s+)?(.+)$/is
 const callVerb = /^(?:call|run|use|execute)\s+(.+)$/is
@@ -64,18 +68,17 @@ function rulesOf(bullet: Bullet, context: StepContext): NoteRule[] {
   const unless = unlessForm.exec(text)
   if (unless !== null) {
     const [, name = '', word = '', words = ''] = unless
-    const only = /^only/i.test(text)
-    const holds = only || /unless|until/i.test(word)
-    const after = /^(?:after|until)$/i.test(word)
-    const plain = words.replace(
-      /\s+(?:(?:has|have)\s+)?(?:succeeded|succeeds|(?:was|were|been)\s+called)$/i,
-      '',
-    )
-    const called = after ? targetsNamed(plain, bullet, context) : null
-    if (called !== null) return rulesFor(name, () => called.map(succeeded), bullet, context)
+    const demand = demandOf(/^only/i.test(text), word)
+    if (demand === null) return []
+    const called = calledIn(words, word, bullet, context)
+    if (called !== null) {
+      const { targets, made } = called
+      const kind = (demand === 'holds') === made ? 'succeeded' : 'not called'
+      return rulesFor(name, () => targets.map((call) => ({ kind, call })), bullet, context)
+    }
     const required = (): NoteRule['require'][] => {
       const condition = readCondition(words, bullet.text.lastIndexOf(words), bullet, context)
-      return [{ kind: 'holds', condition: holds ? condition : negated(condition) }]
+      return [{ kind: 'holds', condition: demand === 'holds' ? condition : negateCondition(condition) }]
     }
     return rulesFor(name, required, bullet, context)
   }
@@ -83,6 +86,44 @@ function rulesOf(bullet: Bullet, context: StepContext): NoteRule[] {
   if (forbidden === null) return []
   const condition: Condition = { kind: 'computed', value: { form: 'expression', source: 'false', calls: [] } }
   return rulesFor(forbidden[1]!, () => [{ kind: 'holds', condition }], bullet, context)
+}
+
+/** Whether the words behind one of these demand what they say, or that it is not so; null where it is hard to say. */
+function demandOf(only: boolean, word: string): 'holds' | 'holds not' | null {
+  const until = /^until$/i.test(word)
+  if (/^unless$/i.test(word)) return only ? null : 'holds'
+  return only === until ? 'holds not' : 'holds'
+}
+
+const wasMade =
+  /\s+(?:(?:has|have)\s+)?(?:already\s+)?(?:succeeded|succeeds|(?:was|were|been|is)\s+(?:already\s+)?(?:called|made|run|done)|ran|finished|completed)$/i
+const wasNotMade =
+  /\s+(?:(?:has|have|had)\s+not|hasn't|haven't|did\s+not|didn't|was\s+not|wasn't|were\s+not)\s+(?:yet\s+)?(?:been\s+)?(?:succeeded|succeed|called|made|run|done)(?:\s+yet)?$/i
+const failedForm = /\s+(?:(?:has|have)\s+)?(?:failed|fails)$/i
+
+/** The calls that words behind `after`, `if` and the like speak of, and whether they are to have been made; null where they speak of something else. */
+function calledIn(
+  words: string,
+  word: string,
+  bullet: Bullet,
+  context: StepContext,
+): { targets: Call['target'][]; made: boolean } | null {
+  const unmade = wasNotMade.test(words)
+  const made = !unmade && wasMade.test(words)
+  const failed = failedForm.test(words)
+  if (!made && !unmade && !failed && !/^(?:after|until|once)$/i.test(word)) return null
+  const plain = words
+    .replace(made ? wasMade : unmade ? wasNotMade : failedForm, '')
+    .replace(/^(?:you\s+(?:have\s+)?)?(?:calling|called|running|using|executing|having\s+called)\s+/i, '')
+  const targets = targetsNamed(plain, bullet, context)
+  if (targets === null) return null
+  if (failed)
+    reportAt(bullet, 0, bullet.text.length, context).error(
+      'not_available',
+      `${quote(bullet.text)} asks whether a call failed, which is not available in a note`,
+      'ask whether it has succeeded, or write a playbook with `When … fails`',
+    )
+  return { targets, made: !unmade && !failed }
 }
 
 /** A rule for every call that is named, and everything that is required of it. */
@@ -119,17 +160,52 @@ function succeeded(call: Call['target']): NoteRule['require'] {
 
 /** Advice that names a call and speaks like a rule: who wrote it may rely on it. */
 function warnRuleLike(bullet: Bullet, context: StepContext): void {
-  if (!ruleWord.test(bullet.text)) return
-  const name = (bullet.text.match(/[\p{L}_][\p{L}\p{N}_.]*[\p{L}\p{N}_]/gu) ?? []).find((word) => {
-    const found = context.callables.findWords(wordsOf(word), context.agent)
-    return found.kind === 'one' && found.callable.name === word
-  })
-  if (name === undefined) return
+  if (nearRule(bullet, context) || !ruleWord.test(bullet.text)) return
+  const name = callSpokenOf(bullet.text, context)
+  if (name === null) return
   reportAt(bullet, 0, bullet.text.length, context).warn(
     'unenforced_note',
     `${quote(bullet.text)} reads like a rule about \`${name}\`, but is advice only`,
     `write such as \`Always call … before calling ${name}\`, \`Only call ${name} if …\` or \`Never call ${name}\``,
   )
+}
+
+/** The call that a text names, or speaks of in one of its forms: `refunds`, `before refunding`, `verify the identity`. */
+function callSpokenOf(text: string, { callables, agent }: StepContext): string | null {
+  for (const word of text.match(/[\p{L}_][\p{L}\p{N}_.]*[\p{L}\p{N}_]/gu) ?? []) {
+    const stem = word.toLowerCase().replace(/(?:s|ed|ing)$/, '')
+    for (const each of [wordsOf(word), [stem], [`${stem}e`]]) {
+      const found = callables.findWords(each, agent)
+      // A playbook may be called by any word, and then it takes its name as it is written.
+      if (found.kind === 'one' && (found.callable.name === word || found.callable.agent === null))
+        return found.callable.name
+    }
+  }
+  return callables.resembling(text, agent)[0] ?? null
+}
+
+const rules: readonly string[] = ['never', 'always', 'only', 'before']
+
+/** Reports a note whose first word is nearly one that opens a rule; says whether it did. */
+function nearRule(bullet: Bullet, context: StepContext): boolean {
+  const { text, word } = bullet
+  if (
+    word === '' ||
+    openers.has(word) ||
+    !/^\p{L}+\s+(?:call|run|use|execute)|\bbefore\s+(?:calling|running)\b/iu.test(text)
+  )
+    return false
+  const meant = rules.find((each) =>
+    each.length > 4 || word.length > 2 ? isWithinEdits(word, each, each.length > 4 ? 2 : 1) : false,
+  )
+  if (meant === undefined) return false
+  const line = meant[0]!.toUpperCase() + meant.slice(1) + text.slice(word.length)
+  reportAt(bullet, 0, word.length, context).error(
+    'near_keyword',
+    `${quote(text)} is no rule, but nearly one`,
+    `did you mean ${quote(line)}?`,
+  )
+  return true
 }
 
 /** A rule that silently does nothing would be worse than none. */
@@ -156,6 +232,14 @@ function requirements(words: string, bullet: Bullet, context: StepContext): Note
       ? words
       : parts.filter((_, at) => calls[at] === null).join(' and ')
   if (rest === '') return known
+  if (seeksApproval(rest)) {
+    reportAt(bullet, 0, bullet.text.length, context).error(
+      'not_available',
+      `${quote(bullet.text)} asks for an approval, which no note can find out`,
+      'have a policy ask for approval of the call; the user is asked with `Ask the user to confirm` in a step',
+    )
+    return known
+  }
   if (known.length === 0 && targetsNamed(words.replace(callVerb, '$1'), bullet, context) !== null)
     return either(words, bullet, context)
   const condition = checkVerb.exec(rest)?.[1] ?? rest
@@ -180,17 +264,4 @@ function callNamed(words: string, bullet: Bullet, context: StepContext): Call['t
   if (target !== null) return target
   const inWords = context.callables.findWords(wordsOf(words), context.agent)
   return inWords.kind === 'one' ? inWords.callable.target : null
-}
-
-function negated(condition: Condition): Condition {
-  if (condition.kind === 'computed') return { kind: 'computed', value: not(condition.value) }
-  const { text, known } = condition
-  const judged = { ...condition, text: `it is not so that ${text}` }
-  if (known === undefined) return judged
-  const operator = known.operator === 'and' ? 'or' : 'and'
-  return { ...judged, known: { operator, value: not(known.value) } }
-}
-
-function not(value: Computation): Computation {
-  return { ...value, source: `not (${value.source})` }
 }
