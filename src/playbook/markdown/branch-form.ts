@@ -116,6 +116,7 @@ function splitInline(
 /** Where a sign stands outside of quotes, brackets and numbers, with something behind it. */
 function bordersAt(words: string, sign: string): { end: number; next: number }[] {
   const borders: { end: number; next: number }[] = []
+  if (!words.includes(sign)) return borders
   let end = -1
   for (const part of splitTopLevel(words, sign).slice(0, -1)) {
     end += part.length + 1

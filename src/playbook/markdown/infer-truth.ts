@@ -5,6 +5,7 @@
  * has no type, and that nothing but conditions read, each as it stands, becomes a `bool`.
  */
 import type { Arm, Condition, Program, Step, Target } from '../program.ts'
+import { sigilNames } from './sigil-names.ts'
 
 /** The program with the types that its conditions imply; the same one where they imply none. */
 export function inferTruth(program: Program): Program {
@@ -14,10 +15,14 @@ export function inferTruth(program: Program): Program {
     for (const { name, type } of answered(step)) if (type === 'any') given.add(name)
   })
   if (given.size === 0) return program
-  const truths = new Set<string>()
-  const others = new Set<string>()
-  visit(every, (step) => noteUses(step, given, truths, others))
-  const names = new Set([...truths].filter((name) => !others.has(name)))
+  const names = new Set<string>()
+  visit(every, (step) => {
+    const condition = conditionOf(step)
+    if (condition === null) return
+    for (const name of usedIn(step, given)) if (isTruthOf(condition, name)) names.add(name)
+  })
+  // Few programs take a value for yes or no, so few need a second look.
+  if (names.size > 0) visit(every, (step) => removeOthers(step, names))
   if (names.size === 0) return program
   return {
     ...program,
@@ -33,22 +38,22 @@ function answered(step: Step | Arm): readonly Target[] {
   return 'kind' in step && (step.kind === 'ask' || step.kind === 'extract') ? step.targets : []
 }
 
-/** Gathers which of the names a step takes for yes or no, and which it uses in any other way. */
-function noteUses(
-  step: Step | Arm,
-  given: ReadonlySet<string>,
-  truths: Set<string>,
-  others: Set<string>,
-): void {
-  const own = answered(step)
-  for (const { name, type } of own) if (type !== 'any') others.add(name)
-  if (!step.text.includes('$')) return
+/** Takes away the names that a step uses in any other way than for yes or no. */
+function removeOthers(step: Step | Arm, names: Set<string>): void {
+  for (const { name, type } of answered(step)) if (type !== 'any') names.delete(name)
   const condition = conditionOf(step)
-  for (const [, name = ''] of step.text.matchAll(/\$([\p{L}_][\p{L}\p{N}_]*)/gu)) {
-    if (!given.has(name) || own.some((target) => target.name === name)) continue
-    if (condition !== null && isTruthOf(condition, name)) truths.add(name)
-    else others.add(name)
+  for (const name of usedIn(step, names)) {
+    if (condition === null || !isTruthOf(condition, name)) names.delete(name)
   }
+}
+
+/** Those of the names that a step mentions and does not give a value. */
+function usedIn(step: Step | Arm, names: ReadonlySet<string>): string[] {
+  if (!step.text.includes('$')) return []
+  const own = answered(step)
+  return sigilNames(step.text).filter(
+    (name) => names.has(name) && !own.some((target) => target.name === name),
+  )
 }
 
 function conditionOf(step: Step | Arm): Condition | null {
