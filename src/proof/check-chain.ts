@@ -36,7 +36,8 @@ function checkOrder(chain: string, entries: readonly ReadEntry[]): Finding[] {
   const present = new Set(numbers)
   const misplaced = numbers.findIndex((seq, index) => seq !== index + 1)
   if (misplaced === -1) return []
-  const gap = firstMissing(present)
+  let gap = 1
+  while (present.has(gap)) gap++
   const highest = numbers.reduce((most, seq) => Math.max(most, seq), 0)
   if (gap < highest) {
     let end = gap
@@ -46,12 +47,6 @@ function checkOrder(chain: string, entries: readonly ReadEntry[]): Finding[] {
   }
   const seq = numbers[misplaced]!
   return [finding('reordering', chain, seq, `entry ${seq} stands in the place of entry ${misplaced + 1}`)]
-}
-
-function firstMissing(present: ReadonlySet<number>): number {
-  let seq = 1
-  while (present.has(seq)) seq++
-  return seq
 }
 
 function checkLinks(chain: string, entries: readonly ReadEntry[], hash: Hash, inOrder: boolean): Finding[] {

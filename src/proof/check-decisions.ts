@@ -11,14 +11,14 @@
  * R4  What a withheld payload says for people is taken on its word; behind it a difference proves nothing, and is listed.
  */
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
-import { approvalId } from '../run/approval-id.ts'
 import { decide } from '../run/decide.ts'
-import type { EventOf, RunEvent } from '../run/event.ts'
+import type { RunEvent } from '../run/event.ts'
 import { isRunEventType } from '../run/event-type.ts'
 import { passTime, perform, startRun } from '../run/perform.ts'
+import { missingPolicy } from '../run/policy-view.ts'
 import type { Facts } from '../run/request.ts'
 import { semantics, type RunState } from '../run/state.ts'
-import { canonicalJson } from '../shared/canonical-json.ts'
+import { uncoveredCall } from '../run/uncovered-call.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { sameJson } from '../shared/same-json.ts'
@@ -195,7 +195,7 @@ class DecisionCheck implements DecisionReport {
       return message === null ? null : { message, kind: 'forged_decision' }
     }
     if (event.type !== 'tool.admitted') return null
-    const message = grantProblem(state, event)
+    const message = uncoveredCall(state, event)
     return message === null ? null : { message, kind: 'uncovered_call' }
   }
 
@@ -206,6 +206,8 @@ class DecisionCheck implements DecisionReport {
     if (onItsWord !== null) this.giveUp(`taken on the record's word: ${onItsWord}`)
     const given = call.policy
     if (given === undefined) {
+      const lacking = call.type === 'tool.denied' ? null : missingPolicy(state, call, [])
+      if (lacking !== null) return this.#wrong(lacking)
       if (this.#governed) this.giveUp('the run stands under policies, and none was asked about this call')
       return facts
     }
@@ -257,21 +259,6 @@ function isSame(expected: RunEvent, recorded: RunEvent | undefined): boolean {
     return sameJson(expected, recorded)
   const { facts: _facts, ...others } = expected
   return sameJson(others, recorded)
-}
-
-/** What an approval that was given covers, where the call under it is another one. */
-function grantProblem(state: RunState, { callId, tool, args }: EventOf<'tool.admitted'>): string | null {
-  const ticket = state.byCallId.get(callId)
-  if (ticket?.state !== 'held') return null
-  const name = `approval ${approvalId(state.run, callId)}`
-  if (ticket.tool !== tool) return `${name} covers ${ticket.tool}; the call was ${tool}`
-  const [covered, used]: [JsonObject, JsonObject] = [ticket.args ?? {}, args ?? {}]
-  const names = [...new Set([...Object.keys(covered), ...Object.keys(used)])]
-  const other = names.find((each) => !sameJson(covered[each], used[each]))
-  if (other === undefined) return null
-  const show = (value: JsonObject) =>
-    Object.hasOwn(value, other) ? canonicalJson(value[other]!).slice(0, 200) : 'nothing'
-  return `${name} covers ${other} ${show(covered)}; the call used ${show(used)}`
 }
 
 function describe(event: RunEvent): string {

@@ -16,7 +16,7 @@ import { factOf, readDecision, type DecisionRecord } from '../policy/decision-re
 import { judgeApproval, type Vote, whyNoVote } from '../policy/judge-approval.ts'
 import type { PolicyFact } from '../run/approval.ts'
 import type { EventOf } from '../run/event.ts'
-import { countCalls, madeCalls, stepForPolicy } from '../run/policy-view.ts'
+import { countCalls, madeCalls, missingPolicy, stepForPolicy } from '../run/policy-view.ts'
 import type { RunState } from '../run/state.ts'
 import type { Ticket } from '../run/ticket.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -51,10 +51,10 @@ export function askPoliciesAgain(
   const { policies, problem, missing } = findPolicies(record.decision, documents)
   if (problem !== null) return { ...reading, wrong: problem }
   if (missing !== null) return { ...reading, onItsWord: `what the policies said: ${missing}` }
-  const { tool, args, at } = event
+  const { tool, args, at, callId } = event
   const now = record.now ?? at
   const request = { tool, args, ...record.request }
-  const wrong = factProblem(state, record, policies, { tool, now })
+  const wrong = factProblem(state, record, policies, { tool, callId, now })
   if (wrong !== null) return { ...reading, wrong }
   const asks = policies.some(({ questions }) => questions.size > 0)
   const past = asks ? new CallHistory(madeCalls(state), policies) : null
@@ -103,9 +103,15 @@ function factProblem(
   state: RunState,
   { request, facts }: DecisionRecord,
   policies: readonly CompiledPolicy[],
-  call: { readonly tool: string; readonly now: number },
+  call: { readonly tool: string; readonly callId: string | null; readonly now: number },
 ): string | null {
-  const step = stepForPolicy(state, call.tool)
+  const lacking = missingPolicy(
+    state,
+    call,
+    policies.map(({ ref }) => ref.id),
+  )
+  if (lacking !== null) return lacking
+  const step = stepForPolicy(state, call.tool, call.callId)
   if (request.step !== step) {
     return `the policies were told of step '${request.step ?? 'none'}', and the call belonged to '${step ?? 'none'}'`
   }

@@ -58,7 +58,12 @@ export function checkTenants(
       if (run.closed !== null) checkClosed(run, run.closed, own, chain, findings, vouched)
     }
     for (const name of chains.keys()) {
-      if (isTenantChain(name) || known.has(name) || !isOfTenant(chains.get(name)!, entries)) continue
+      if (
+        isTenantChain(name) ||
+        known.has(name) ||
+        chains.get(name)![0]?.link.tenant !== entries[0]?.link.tenant
+      )
+        continue
       const message = `run ${name} is in the export, and its tenant never opened it`
       findings.push({ kind: 'missing_run', chain: name, seq: null, message })
     }
@@ -132,10 +137,6 @@ function checkClosed(
 
 function isWithin(at: number, period: ExportPeriod | null): boolean {
   return period === null || (at >= period.from && at < period.to)
-}
-
-function isOfTenant(run: readonly ReadEntry[], tenant: readonly ReadEntry[]): boolean {
-  return run[0]?.link.tenant === tenant[0]?.link.tenant
 }
 
 function safe(entry: ReadEntry): ReturnType<ReadEntry['data']> {

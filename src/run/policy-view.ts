@@ -56,7 +56,7 @@ export function ownSpending(
   state: RunState,
   now: number,
 ): { readonly calls: number; readonly minutes: number } {
-  return { calls: state.tickets.filter(isMade).length, minutes: (now - state.startedAt) / 60_000 }
+  return { calls: state.made, minutes: (now - state.startedAt) / 60_000 }
 }
 
 /** The step that a call of the tool would belong to now; null for none. */
@@ -65,6 +65,19 @@ export function stepForPolicy(state: RunState, tool: string, callId: string | nu
   if (own !== null) return state.compiled.steps[own]!.id
   const owner = findOwner(state, tool)
   return typeof owner === 'string' ? null : (owner.step?.id ?? null)
+}
+
+/** Why the policies that were asked about a call, by their ids, are not enough; null if they are. A runbook's own is asked where a step requires approval. */
+export function missingPolicy(
+  state: RunState,
+  { tool, callId }: { readonly tool: string; readonly callId: string | null },
+  asked: readonly string[],
+): string | null {
+  const { playbook } = state.compiled
+  const step = playbook.getStep(stepForPolicy(state, tool, callId) ?? '')
+  if (step === null || step.tool !== tool || !step.requiresApproval) return null
+  if (asked.includes(`runbook.${playbook.id}`)) return null
+  return `step '${step.id}' requires approval, and the runbook's own policy was not asked`
 }
 
 /** Whether a call had, or may have had, an effect. */
