@@ -77,7 +77,9 @@ function whatFailed(state: RunState): string {
 function reasonOf(state: RunState, cause: 'failed' | 'cancelled'): string {
   if (cause === 'failed') return whatFailed(state)
   const { by, reason } = state.cancellation!
-  const unknown = [...state.unknown].map(({ callId }) => callId)
+  const unknown = [...state.openTickets]
+    .filter((ticket) => state.unknown.has(ticket))
+    .map(({ callId }) => callId)
   const words = `Cancelled by ${by}${reason === null ? '' : `: ${reason}`}`
   return unknown.length === 0 ? words : `${words}. Nobody knows what became of ${unknown.join(', ')}`
 }

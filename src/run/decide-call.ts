@@ -247,7 +247,10 @@ function requirementProblem(
 
 /** An earlier call of the tool that may have taken effect: nothing is repeated before somebody has found out. */
 export function unknownCall(state: RunState, tool: string): string | null {
-  for (const ticket of state.unknown) if (ticket.tool === tool) return ticket.callId
+  if (state.unknown.size === 0) return null
+  // In the order in which they were let through, whichever of them was given up first.
+  for (const ticket of state.openTickets)
+    if (ticket.tool === tool && ticket.state === 'unknown') return ticket.callId
   return null
 }
 

@@ -18,6 +18,7 @@ export function admit(state: RunState, event: EventOf<'tool.admitted' | 'tool.he
     before.state = 'admitted'
     before.admittedAt = event.at
     state.held.delete(before)
+    state.made++
     state.past.admit(before)
     if (before.undoes !== undefined) return
     if (before.step !== null) admitCall(state, visitOf(state, before.step, before.visit), before)
@@ -58,6 +59,7 @@ export function admit(state: RunState, event: EventOf<'tool.admitted' | 'tool.he
   state.byCallId.set(ticket.callId, ticket)
   state.openTickets.add(ticket)
   if (ticket.state === 'held') state.held.add(ticket)
+  else state.made++
   if (ticket.state !== 'held') state.past.admit(ticket)
   if (ticket.extra) state.extraCalls++
   if (ticket.undoes !== undefined) {
@@ -74,7 +76,10 @@ export function admit(state: RunState, event: EventOf<'tool.admitted' | 'tool.he
   // Where the playbook only observes, a step that is done can be called too: its time is over and done with.
   if (activation.status === 'in_progress') startClock(state, activation, event.at)
   // Nobody works while people are waited for (G8).
-  if (activation.tickets.filter(isOpen).every(({ state: stands }) => stands === 'held'))
+  if (
+    ticket.state === 'held' &&
+    activation.tickets.filter(isOpen).every(({ state: stands }) => stands === 'held')
+  )
     stopClock(activation, event.at)
   closeBefore(state, activation.step)
   admitCall(state, activation, ticket)
@@ -110,6 +115,7 @@ export function settle(state: RunState, event: EventOf<'tool.settled'>): void {
   if (event.shown !== undefined) ticket.shown = event.shown
   if (event.confirms !== undefined) ticket.confirms = event.confirms
   state.held.delete(ticket)
+  if (before !== 'held' && event.outcome === 'not_executed') state.made--
   if (event.outcome === 'unknown') state.unknown.add(ticket)
   else state.unknown.delete(ticket)
   if (before !== 'held') state.past.settle(ticket)

@@ -296,6 +296,7 @@ function readTickets(
     if (ticket.state !== 'held') state.past.admit(ticket)
     if (isOpen(ticket)) state.openTickets.add(ticket)
     if (ticket.state === 'held') state.held.add(ticket)
+    else if (ticket.state !== 'not_executed') state.made++
     if (ticket.state === 'unknown') state.unknown.add(ticket)
     if (ticket.extra && ticket.state !== 'not_executed') state.extraCalls++
     const activation = visitOf(ticket)

@@ -83,6 +83,8 @@ export interface RunState {
   /** Outcomes recorded so far. */
   settlements: number
   totalToolCalls: number
+  /** Calls that had, or may have had, an effect: all that were let through, but those that were not executed. */
+  made: number
   extraCalls: number
   unadmittedCalls: number
   iterations: number
@@ -141,6 +143,7 @@ export function createState(compiled: CompiledPlaybook, started: EventOf<'run.st
     paused: 0,
     settlements: 0,
     totalToolCalls: 0,
+    made: 0,
     extraCalls: 0,
     unadmittedCalls: 0,
     iterations: 0,

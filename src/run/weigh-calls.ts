@@ -44,7 +44,8 @@ function problemOf(state: RunState, step: CompiledStep, activation: Activation):
     const args = checkArguments(state, step, slot, items[slot.item])
     if (args instanceof CallProblem) return args.message
   }
-  let room = roomFor(step.call!, work)
+  // Before anything is done, all that would begin is worked out; later the next one, because each outcome is a reason to look.
+  let room = Math.min(roomFor(step.call!, work), work.slots.length === 0 ? Infinity : 1)
   for (let item = work.next; room > 0 && item < items.length; item++) {
     if (work.slots[item] !== undefined) continue
     const args = argumentsOf(state, step, activation, item, items[item])

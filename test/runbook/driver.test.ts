@@ -204,7 +204,7 @@ describe('a runbook', () => {
     `)
     const agent = new Agent({ model: 'none', playbook, tools: [slow, make('do'), make('undo')] })
     const running = agent.run('', { control })
-    await tick()
+    await until(() => effects.length === 1)
     expect(control.live).toBe(true)
     expect(control.order({ type: 'pause', by: 'ann', reason: null })).toBe(true)
     expect(control.order({ type: 'pause', by: 'ann', reason: null })).toBe(false)
@@ -212,7 +212,7 @@ describe('a runbook', () => {
     await tick()
     expect(effects).toEqual(['slow'])
     control.order({ type: 'unpause', by: 'ann', reason: null })
-    await tick()
+    await until(() => effects.length === 2)
     expect(effects).toEqual(['slow', 'do {}'])
     control.order({ type: 'cancel', by: 'ann', reason: 'enough' })
     goOn()
@@ -339,7 +339,8 @@ describe('a run that was killed', () => {
     const playbook = runbook(text)
     const stuck = tools.map((each) => ({ ...each, execute: () => new Promise(() => undefined) }) as Tool)
     void new Agent({ model: 'none', playbook, tools: stuck, journal }).run('', { run: 'first' })
-    await tick()
+    const isAdmitted = async () => (await journal.read('first')).some(({ type }) => type === 'tool.admitted')
+    while (!(await isAdmitted())) await tick()
     const entries = await journal.read('first')
     const copy = new MemoryJournal()
     await copy.append('r', entries, { tenant: 'local', principal: 'local', expectedSeq: 0 })
@@ -449,4 +450,8 @@ describe('a playbook with calls and steps for a model', () => {
 
 function tick(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, 10))
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await tick()
 }

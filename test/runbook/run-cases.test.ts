@@ -5,6 +5,7 @@ import { dueCalls } from '../../src/run/due-calls.ts'
 import type { RunEvent } from '../../src/run/event.ts'
 import { replay } from '../../src/run/perform.ts'
 import { readState, writeState } from '../../src/run/state-json.ts'
+import { decideAgain } from './decide-again.ts'
 import { compileRunbook, type Script, Simulation } from './simulate.ts'
 
 /** A runbook, what happens around it, and what must come of it. */
@@ -40,6 +41,8 @@ describe.each(files)('%s', (file) => {
       expect(plain(writeState(again))).toEqual(stands)
       const restored = readState(compiled, stands as never)
       expect(plain(writeState(restored))).toEqual(stands)
+      const made = state.tickets.filter(({ state: at }) => at !== 'held' && at !== 'not_executed').length
+      expect([state.made, again.made, restored.made]).toEqual([made, made, made])
       // Whoever takes the run up finds the same to do.
       const due = dueCalls(state, now)
       expect(dueCalls(again, now)).toEqual(due)
@@ -49,6 +52,7 @@ describe.each(files)('%s', (file) => {
     simulation.run()
     expect(appends).toBe(simulation.appends.length)
     const { state, events } = simulation
+    expect(decideAgain(compiled, events, (tool) => simulation.policyOf(tool))).toBeNull()
     expect({ end: state.ended, message: state.message ?? '' }).toEqual({
       end: given.end,
       message: given.message ?? state.message ?? '',

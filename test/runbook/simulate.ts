@@ -27,6 +27,8 @@ export interface Script {
   readonly risks?: { readonly [tool: string]: 'read' | 'write' | 'irreversible' }
   /** By the id of the call, or by its id without the attempt, one for each attempt; what is not named succeeds with its id as the result. */
   readonly outcomes?: { readonly [callId: string]: ScriptedOutcome | readonly ScriptedOutcome[] }
+  /** How a call ends, where that is not told beforehand. */
+  readonly play?: (call: DueCall) => ScriptedOutcome
   readonly needApproval?: readonly string[]
   /** How long an approval may be given and used, in seconds. */
   readonly approvalSeconds?: number
@@ -34,6 +36,9 @@ export interface Script {
   readonly requests?: readonly (Exclude<RunRequest, { type: 'settle' }> | SettleLater)[] &
     readonly { readonly at: number }[]
 }
+
+/** Something that somebody asks for at a time. */
+export type TimedRequest = NonNullable<Script['requests']>[number]
 
 interface SettleLater {
   readonly type: 'settle'
@@ -72,6 +77,8 @@ export class Simulation {
   readonly #attempts = new Map<string, number>()
   /** Called after every append. */
   onAppend: () => void = () => undefined
+  /** Called before the calls that are due are made. */
+  onTurn: () => void = () => undefined
 
   constructor(compiled: CompiledPlaybook, script: Script) {
     this.compiled = compiled
@@ -91,6 +98,7 @@ export class Simulation {
       this.#append(passTime(this.state, { now: this.now }))
       this.#ask()
       this.#land()
+      this.onTurn()
       const { due, next, expires } = dueCalls(this.state, this.now)
       for (const call of due) this.#make(call)
       if (due.length > 0) continue
@@ -112,6 +120,22 @@ export class Simulation {
   /** As after a crash: the state is built anew from what was written down. */
   restart(): void {
     this.state = replay(this.compiled, this.events)
+  }
+
+  /** As after a crash with calls in flight: whoever takes the run up finds out what became of each. */
+  crash(find: (call: DueCall) => ScriptedOutcome): void {
+    this.restart()
+    for (const { call } of this.#flying.splice(0)) {
+      const { callId, tool } = call
+      const { outcome = 'succeeded', result = callId } = find(call)
+      const gave = outcome === 'succeeded' ? { result } : {}
+      this.#perform({ type: 'settle', callId, tool, outcome, ...gave }, {})
+    }
+  }
+
+  /** Asks for something now. */
+  request(request: RunRequest): void {
+    this.#perform(request, {})
   }
 
   #append(events: readonly RunEvent[]): void {
@@ -144,12 +168,12 @@ export class Simulation {
 
   #make(call: DueCall): void {
     const { callId, tool, args } = call
-    const facts = { risk: this.#riskOf(call), policy: this.#policyOf(tool) }
+    const facts = { risk: this.#riskOf(call), policy: this.policyOf(tool) }
     const answer = this.#perform({ type: 'call', callId, tool, args }, facts)
     if (!answer.some(({ type }) => type === 'tool.admitted')) return
     this.calls.push(this.now === 0 ? callId : `${callId} at ${this.now}`)
     Object.assign(this.sent, { [callId]: args })
-    const scripted = this.#outcomeOf(call)
+    const scripted = this.script.play?.(call) ?? this.#outcomeOf(call)
     this.#flying.push({ call, scripted, ends: this.now + (scripted.takes ?? 0) })
   }
 
@@ -169,7 +193,8 @@ export class Simulation {
     return this.script.risks?.[tool] ?? (purpose === 'verify' ? 'read' : 'write')
   }
 
-  #policyOf(tool: string): PolicyFact | null {
+  /** What policies say to a call of the tool. */
+  policyOf(tool: string): PolicyFact | null {
     const { needApproval = [], forbidden = [], approvalSeconds = 3600 } = this.script
     const base = { code: 'policy_rule', demands: [], expiresAfterSeconds: approvalSeconds, record: {} }
     if (forbidden.includes(tool)) return { ...base, verdict: 'deny', reason: 'nobody may' }
