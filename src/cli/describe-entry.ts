@@ -1,5 +1,7 @@
 import type { JournalEntry } from '../app.ts'
 import type { ApprovalVote } from '../run/approval.ts'
+import { describeFoundOut } from '../run/found-out.ts'
+import type { Outcome } from '../run/ticket.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { describeRule, describeVote } from './describe-held-call.ts'
 import type { HeldCall } from './held-call.ts'
@@ -38,7 +40,10 @@ export function describeEntry({ type, data, seq }: JournalEntry): string[] {
         `${call()}  DENIED ${text(data['code'])}: ${text(data['message'])}`,
       )
     case 'tool.settled':
-      return line('→', `${text(data['callId'])} ${text(data['outcome'])}${outcomeDetail(data)}`)
+      return line(
+        '→',
+        `${text(data['callId'])} ${text(data['outcome'])}${outcomeDetail(data)}${foundOut(data)}`,
+      )
     case 'tool.unadmitted':
       return line(
         '!',
@@ -75,6 +80,16 @@ export function describeEntry({ type, data, seq }: JournalEntry): string[] {
     default:
       return []
   }
+}
+
+function foundOut({ found, outcome }: JsonObject): string {
+  if (!isJsonObject(found)) return ''
+  const { note } = found
+  const how = (['reconciled', 'repeated', 'only_reads'] as const).find((each) => each === found['how'])
+  // A record from elsewhere may hold anything.
+  if (how === undefined) return ''
+  const said = typeof note === 'string' ? { how, note: short(note) } : { how }
+  return ` · ${describeFoundOut(said, outcome as Outcome)}`
 }
 
 function outcomeDetail(data: JsonObject): string {

@@ -11,7 +11,7 @@ export function describeDemands(
   demands: readonly ApprovalDemand[],
   known: { readonly people: People; readonly requesters: readonly string[] } | null = null,
 ): readonly string[] {
-  return demands.map((demand) => {
+  const lines = demands.map((demand) => {
     const { count, roles, approvers, allowSelfApproval, identity } = demand
     const role = roles.length === 0 ? 'anybody' : roles.join(' or ')
     const among = approvers.length === 0 ? '' : ` among ${approvers.join(', ')}`
@@ -20,6 +20,8 @@ export function describeDemands(
     const who = known === null ? '' : ` (${names.length === 0 ? 'nobody in `people`' : names.join(', ')})`
     return `${count} × ${role}${among}${asker}${who}, identified by ${identity.join(', ')}`
   })
+  // Two policies may ask for the same, and one vote answers both.
+  return [...new Set(lines)]
 }
 
 /** Those of the known people whose vote would count, if they came as a user of this system or under an asserted name. */

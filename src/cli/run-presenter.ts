@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../app.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import { describeFoundOut } from '../run/found-out.ts'
 import type { PolicyDecision } from '../policy/decision.ts'
 import type { StepStatus } from '../run/step-status.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -116,6 +117,7 @@ export class RunPresenter {
     if (event.outcome !== 'succeeded') {
       this.#stopped++
       this.#view.stopped(call.tool, call.args, `${event.outcome.toUpperCase()}:`, event.error ?? '')
+      this.#found(event)
       return
     }
     const at = call.step === null ? null : this.#playbook.getStepIndex(call.step)
@@ -123,6 +125,7 @@ export class RunPresenter {
     if (!isDryRunResult(event.result)) {
       this.#made++
       this.#view.passed(call.tool, call.args, step)
+      this.#found(event)
       return
     }
     this.#shown++
@@ -132,6 +135,11 @@ export class RunPresenter {
     if (typeof would === 'object' && would !== null && !('tool' in would)) {
       this.#view.text(escapeControl(`     would: ${JSON.stringify(would)}`))
     }
+  }
+
+  /** How it became known what became of a call, where that was unknown. */
+  #found({ found, outcome }: Extract<AgentEvent, { type: 'tool.settled' }>): void {
+    if (found !== undefined) this.#view.text(escapeControl(`     ${describeFoundOut(found, outcome)}`))
   }
 
   #steps(): void {
