@@ -11,6 +11,8 @@ export const errorCodes = [
   'library_unreadable',
   'library_unwritable',
   'practice_unavailable',
+  'engine_running',
+  'engine_unavailable',
   'invalid_input',
   'invalid_value',
   'invalid_snapshot',

@@ -28,11 +28,11 @@ export class RunFeed {
   ): AsyncGenerator<JournalEntry> {
     const { signal, live } = options
     let next = options.fromSeq
-    let wake: () => void = () => undefined
+    let wake: (() => void) | null = null
     let told = false
     const onTold = () => {
       told = true
-      wake()
+      wake?.()
     }
     const listeners = this.#listeners.get(run) ?? new Set()
     this.#listeners.set(run, listeners.add(onTold))

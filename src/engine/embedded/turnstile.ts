@@ -40,6 +40,8 @@ export class Turnstile {
   readonly #holders = new Map<string, Holder>()
   readonly #queues = new Map<string, Waiting[]>()
   readonly #targets = new Map<string, Map<string, string>>()
+  /** What runs hold that nobody has taken up yet. */
+  readonly #reserved = new Map<string, string[]>()
   readonly #admitted = new Set<string>()
   #closed: Promise<void> | null = null
   #open: (() => void) | null = null
@@ -85,7 +87,11 @@ export class Turnstile {
 
   /** A target that a run of another process or an earlier time holds, as the journal says. */
   reserve(run: string, target: string): void {
-    if (!this.#holders.has(target)) this.#holders.set(target, { run, calls: new Set() })
+    if (this.#holders.has(target)) return
+    this.#holders.set(target, { run, calls: new Set() })
+    const own = this.#reserved.get(run)
+    if (own === undefined) this.#reserved.set(run, [target])
+    else own.push(target)
   }
 
   /** The call's admission is written down: from now on its settlement gives the target back (T4). */
@@ -101,8 +107,11 @@ export class Turnstile {
 
   /** The run has ended, and holds nothing. */
   noteEnded(run: string): void {
-    for (const callId of [...(this.#targets.get(run)?.keys() ?? [])]) this.noteSettled(run, callId)
-    for (const [target, holder] of this.#holders) if (holder.run === run) this.#pass(target)
+    const calls = Array.from(this.#targets.get(run)?.keys() ?? [])
+    for (const callId of calls) this.noteSettled(run, callId)
+    const left = this.#reserved.get(run) ?? []
+    this.#reserved.delete(run)
+    for (const target of left) if (this.#holders.get(target)?.run === run) this.#pass(target)
   }
 
   /** Waits while nothing may pass, or until the signal aborts. */
