@@ -8,16 +8,18 @@
  */
 import { type Diagnostic } from '../../document/diagnostic.ts'
 import { nodeValue } from '../../document/document-node.ts'
+import type { MarkdownBlock } from '../../document/markdown-block.ts'
 import type { MarkdownLine } from '../../document/markdown-line.ts'
 import { type MarkdownOutline, parseMarkdown } from '../../document/parse-markdown.ts'
 import { parseYaml } from '../../document/parse-yaml.ts'
 import { type Json, type JsonObject, isJsonObject } from '../../shared/json.ts'
+import { nearestName } from '../../shared/nearest-name.ts'
 import type { Program } from '../program.ts'
 import type { ProgramTool } from './callables.ts'
 import { type ProgramSource, type ResolveImport, expandImports } from './expand-imports.ts'
-import { Findings } from './findings.ts'
+import { Findings, quote } from './findings.ts'
 import { isCount } from './metadata.ts'
-import { type AgentDraft, draftProgram } from './program-draft.ts'
+import { type AgentDraft, draftProgram, sectionNamed } from './program-draft.ts'
 import { ProgramReader } from './program-reader.ts'
 import { isProgram } from './is-program.ts'
 import type { UnresolvedStep } from './step-context.ts'
@@ -57,7 +59,7 @@ export function parseProgram(
   if (findings.hasErrors) return finished(null, findings, 'program', [])
   const blocks = outlines.length === 1 ? outlines[0]!.blocks : outlines.flatMap((each) => each.blocks)
   const byName = sources.some(({ file }) => file.toLowerCase().endsWith('.pb'))
-  if (!isProgram(blocks, byName)) return ordinary(first, lines.flat())
+  if (!isProgram(blocks, byName)) return ordinary(first, lines.flat(), blocks)
   const front = mergeFronts(outlines, findings)
   const drafts = draftProgram(blocks, findings)
   const reader = new ProgramReader(drafts, front, options, findings)
@@ -81,23 +83,56 @@ function finished(
   return { program: findings.hasErrors ? null : program, diagnostics, kind, unresolved }
 }
 
-function ordinary(file: string | null, lines: readonly MarkdownLine[]): ParsedProgram {
+function ordinary(
+  file: string | null,
+  lines: readonly MarkdownLine[],
+  blocks: readonly MarkdownBlock[],
+): ParsedProgram {
   const empty = lines.every((line) => line.text.trim() === '')
+  const { message, suggestion, line } = empty
+    ? { message: 'the document is empty', suggestion: null, line: null }
+    : whyOrdinary(blocks)
   const diagnostic: Diagnostic = {
     code: empty ? 'empty_document' : 'ordinary_document',
     severity: 'error',
-    message: empty
-      ? 'the document is empty'
-      : 'this is an ordinary document, not a playbook: no heading in it is `### Steps` or `### Triggers`',
-    suggestion: empty ? null : 'a playbook is `## Name`, then `### Steps` with bullets',
-    file,
-    line: null,
-    column: null,
-    endLine: null,
-    endColumn: null,
+    message,
+    suggestion,
+    file: line?.file ?? file,
+    line: line?.number ?? null,
+    column: line === null ? null : 1,
+    endLine: line?.number ?? null,
+    endColumn: line === null ? null : line.text.length + 1,
     path: [],
   }
   return { program: null, diagnostics: [diagnostic], kind: 'ordinary document', unresolved: [] }
+}
+
+/** Why a document is no program: the heading that nearly made it one, where there is one. */
+function whyOrdinary(blocks: readonly MarkdownBlock[]): {
+  message: string
+  suggestion: string
+  line: MarkdownLine | null
+} {
+  const suggestion = 'a playbook is `## Name`, then `### Steps` with bullets'
+  const ordinaryDocument = 'this is an ordinary document, not a playbook'
+  const headings = blocks.flatMap((block) => (block.kind === 'heading' ? [block.text] : []))
+  const steps = headings.find(({ text }) => sectionNamed(text) === 'steps')
+  if (steps !== undefined) {
+    const below = blocks.findIndex((block) => block.kind === 'heading' && block.text === steps) + 1
+    const why = blocks[below]?.kind === 'item' ? 'stands below no `## Name`' : 'has no bullets below it'
+    return {
+      message: `${ordinaryDocument}: ${quote(`### ${steps.text}`)} ${why}`,
+      suggestion,
+      line: steps.first,
+    }
+  }
+  const message = `${ordinaryDocument}: no heading in it is \`### Steps\` or \`### Triggers\``
+  for (const { text, first } of headings) {
+    const near = nearestName(text.trim().replace(/:$/, ''), ['Steps', 'Triggers'])
+    if (near !== null)
+      return { message, suggestion: `did you mean \`### ${near}\` by ${quote(text)}?`, line: first }
+  }
+  return { message, suggestion, line: null }
 }
 
 /** Several files may each have front matter; what one says no other may say. */

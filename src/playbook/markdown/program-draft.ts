@@ -10,6 +10,7 @@ import { nearestName } from '../../shared/nearest-name.ts'
 import { type Findings, quote } from './findings.ts'
 import { joinTexts, textsOf } from './join-texts.ts'
 import { readMetadata } from './metadata.ts'
+import { plainSigns } from './plain-signs.ts'
 import { type Signature, parseSignature } from './signature.ts'
 
 /** An agent as written. */
@@ -19,6 +20,8 @@ export interface AgentDraft {
   readonly heading: MarkdownText | null
   readonly description: MarkdownText[]
   readonly metadata: JsonObject
+  /** Notes that hold for all its playbooks. */
+  readonly notes: readonly MarkdownText[]
   readonly playbooks: PlaybookDraft[]
   readonly code: MarkdownCode[]
 }
@@ -44,6 +47,7 @@ const sections: ReadonlyMap<string, Section> = new Map([
   ['notes', 'notes'],
   ['note', 'notes'],
 ])
+const rulelike = /^(?:never|always|only|do\s+not|don't)\s+(?:call|run|use|execute)\b|^always\s.*\sbefore\s/i
 /** The longest of them, with a colon. */
 const longestSection = 9
 
@@ -72,6 +76,7 @@ interface OpenPlaybook {
 interface OpenAgent {
   readonly heading: MarkdownText | null
   readonly preamble: MarkdownBlock[]
+  readonly notes: MarkdownBlock[]
   readonly playbooks: OpenPlaybook[]
   readonly code: MarkdownCode[]
 }
@@ -105,13 +110,14 @@ class Drafter {
   #heading(block: Extract<MarkdownBlock, { kind: 'heading' }>): void {
     const title = block.text.text
     if (block.level === 1) {
-      const agent: OpenAgent = { heading: block.text, preamble: [], playbooks: [], code: [] }
+      const agent: OpenAgent = { heading: block.text, preamble: [], notes: [], playbooks: [], code: [] }
       this.#agents.push(agent)
       this.#into = agent.preamble
       return
     }
     const playbook = this.#agent().playbooks.at(-1)
     const section = sectionNamed(title)
+    if (playbook === undefined && section !== null) return this.#agentSection(section, block)
     if (block.level === 2 && (section === null || playbook === undefined)) return this.#playbook(block.text)
     if (playbook === undefined) {
       // Nothing above it is a playbook: its text belongs to the agent.
@@ -120,10 +126,50 @@ class Drafter {
     }
     if (section !== null) return this.#section(playbook, section, block)
     if (block.level === 3) this.#unknownSection(title, block.text)
+    else if (this.#into !== playbook.preamble && this.#into !== playbook.other) this.#insideSection(block)
     if (this.#into === playbook.preamble || block.level === 3) {
       this.#into = playbook.other
       playbook.other.push({ kind: 'paragraph', text: block.text })
     }
+  }
+
+  /** Notes above every playbook hold for all of the agent's; anything else there has no playbook to belong to. */
+  #agentSection(section: Section, block: Extract<MarkdownBlock, { kind: 'heading' }>): void {
+    const agent = this.#agent()
+    if (section === 'notes') {
+      this.#into = agent.notes
+      return
+    }
+    this.#findings.error(
+      'unknown_heading',
+      { text: block.text },
+      `${quote(`${'#'.repeat(block.level)} ${block.text.text}`)} stands below no playbook`,
+      'write `## Name` above it',
+    )
+    this.#into = []
+  }
+
+  /** What it says would hold for nothing: the bullets below it go on as if it were not there. */
+  #insideSection(block: Extract<MarkdownBlock, { kind: 'heading' }>): void {
+    this.#findings.error(
+      'unknown_heading',
+      { text: block.text },
+      `${quote(`${'#'.repeat(block.level)} ${block.text.text}`)} stands inside a section, where a heading means nothing`,
+      'write a condition as `If …` with bullets below it, and a part of its own as a playbook',
+    )
+  }
+
+  /** Bullets that speak like notes below a heading that is none bind nobody. */
+  #refuseRules(blocks: readonly MarkdownBlock[], heading: MarkdownText | null): void {
+    const rule = blocks.find((block) => block.kind === 'item' && rulelike.test(plainSigns(block.text.text)))
+    if (rule?.kind !== 'item') return
+    const where = heading === null ? 'outside a section' : `below ${quote(heading.text)}`
+    this.#findings.error(
+      'unknown_heading',
+      { text: rule.text },
+      `${quote(rule.text.text)} reads like a rule, and stands ${where}, where nothing keeps it`,
+      'write it below `### Notes`, in a playbook or straight below the agent',
+    )
   }
 
   #playbook(heading: MarkdownText): void {
@@ -182,7 +228,7 @@ class Drafter {
   #agent(): OpenAgent {
     const last = this.#agents.at(-1)
     if (last !== undefined) return last
-    const agent: OpenAgent = { heading: null, preamble: [], playbooks: [], code: [] }
+    const agent: OpenAgent = { heading: null, preamble: [], notes: [], playbooks: [], code: [] }
     this.#agents.push(agent)
     return agent
   }
@@ -199,6 +245,23 @@ class Drafter {
         'name the tools of the server in `tools` instead',
       )
     }
+    if (kind === 'human' && agent.heading !== null) {
+      this.#findings.error(
+        'not_available',
+        { text: agent.heading },
+        'agents of the kind Human are not available: nobody of that name would be asked',
+        'ask the user, who takes part in the conversation; others approve calls through a policy',
+      )
+    }
+    const section = agent.heading === null ? null : sectionNamed(title)
+    if (section !== null && agent.heading !== null) {
+      this.#findings.error(
+        'unknown_heading',
+        { text: agent.heading },
+        `${quote(`# ${title}`)} begins an agent of that name`,
+        `write \`### ${title}\``,
+      )
+    } else this.#refuseRules(agent.preamble, agent.heading)
     const { metadata, description } = readMetadata(agent.preamble, 'agent', this.#findings)
     return {
       name: (typed?.[1] ?? title).trim() || 'Agent',
@@ -206,6 +269,7 @@ class Drafter {
       heading: agent.heading,
       description,
       metadata,
+      notes: this.#lines(agent.notes, 'note'),
       code: agent.code,
       playbooks: agent.playbooks.map((playbook) => this.#closePlaybook(playbook)),
     }
@@ -232,6 +296,8 @@ class Drafter {
       )
     }
     const blocks = playbook.sections.steps ?? (straight ? bare : null)
+    if (!straight) this.#refuseRules(playbook.preamble, heading)
+    this.#refuseRules(playbook.other, null)
     return {
       heading,
       signature,

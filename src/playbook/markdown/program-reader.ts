@@ -15,7 +15,7 @@ import { isCount } from './metadata.ts'
 import type { ParseProgramOptions } from './parse-program.ts'
 import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
 import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
-import type { UnresolvedStep } from './step-context.ts'
+import type { StepContext, UnresolvedStep } from './step-context.ts'
 import { VariableUses } from './variable-uses.ts'
 import { idFromName, wordKey } from './words.ts'
 
@@ -46,6 +46,8 @@ export class ProgramReader {
   readonly #callables = new Callables()
   readonly #uses = new Map<string, VariableUses>()
   readonly #ids = new Set<string>()
+  /** The notes of each agent, below whichever heading of its name they stand. */
+  readonly #notes = new Map<string, MarkdownText[]>()
   /** How far the numbers of a name that several playbooks would have are used up. */
   readonly #numbers = new Map<string, number>()
 
@@ -64,7 +66,10 @@ export class ProgramReader {
   }
 
   read(name: string): Program {
-    for (const { name: agent } of this.#drafts) this.#callables.addAgent(agent)
+    for (const { name: agent, notes } of this.#drafts) {
+      this.#callables.addAgent(agent)
+      if (notes.length > 0) this.#notes.set(agent, [...(this.#notes.get(agent) ?? []), ...notes])
+    }
     const known = this.#drafts.map((draft) => this.#name(draft))
     for (const tool of this.#options.tools ?? []) this.#callables.add(toolCallable(tool))
     const maxTurns = isCount(this.#front['max_turns']) ? this.#front['max_turns'] : usualTurns
@@ -184,7 +189,7 @@ export class ProgramReader {
         if ('returns' in each) return buildHostProcedure(each, id)
         const own = stringsOf(each.metadata['tools'])
         this.#checkTools(own, each.heading)
-        return buildProcedure(each, id, {
+        const context: StepContext = {
           agent: draft.name,
           playbook: id,
           scope: {
@@ -205,7 +210,8 @@ export class ProgramReader {
           resolutions: this.#resolutions,
           unresolved: this.unresolved,
           guards: this.#guards,
-        })
+        }
+        return buildProcedure(each, id, context, this.#notes.get(draft.name))
       })
       const description = readDescription(draft.description, {
         callables: this.#callables,

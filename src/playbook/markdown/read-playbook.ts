@@ -1,5 +1,7 @@
-import type { Procedure } from '../program.ts'
+import type { MarkdownText } from '../../document/markdown-block.ts'
+import type { Note, Procedure } from '../program.ts'
 import { readDescription } from './description.ts'
+import { Findings } from './findings.ts'
 import type { HostFunction } from './host-function.ts'
 import { readNotes } from './notes.ts'
 import type { PlaybookDraft } from './program-draft.ts'
@@ -8,7 +10,12 @@ import type { StepContext } from './step-context.ts'
 import { plainTrigger, readTrigger } from './triggers.ts'
 
 /** Reads one playbook: its steps, triggers and notes. */
-export function buildProcedure(draft: PlaybookDraft, id: string, context: StepContext): Procedure {
+export function buildProcedure(
+  draft: PlaybookDraft,
+  id: string,
+  context: StepContext,
+  agentNotes: readonly MarkdownText[] = [],
+): Procedure {
   const asked = draft.metadata['execution_mode']
   const mode = asked === 'raw' || asked === 'react' ? asked : draft.steps === null ? 'react' : 'steps'
   if (draft.steps !== null && draft.steps.length === 0) {
@@ -39,11 +46,27 @@ export function buildProcedure(draft: PlaybookDraft, id: string, context: StepCo
       .filter((each) => each.text.trim() !== '')
       .map((each) => readTrigger(each, context)),
     steps: mode === 'steps' ? steps : [],
-    notes: draft.notes.filter((each) => each.text.trim() !== '').flatMap((each) => readNotes(each, context)),
+    notes: [...readAll(draft.notes, context), ...readAgentNotes(agentNotes, context)],
     tools: context.tools,
     metadata: draft.metadata,
     line: draft.heading.first.number,
   }
+}
+
+function readAll(notes: readonly MarkdownText[], context: StepContext): Note[] {
+  return notes.filter((each) => each.text.trim() !== '').flatMap((each) => readNotes(each, context))
+}
+
+/** The notes of an agent hold in each of its playbooks; what is wrong with one is said once. */
+function readAgentNotes(notes: readonly MarkdownText[], context: StepContext): Note[] {
+  if (notes.length === 0) return []
+  const findings = new Findings()
+  const read = readAll(notes, { ...context, findings })
+  const known = new Set(context.findings.diagnostics.map((each) => JSON.stringify(each)))
+  for (const each of findings.diagnostics) {
+    if (!known.has(JSON.stringify(each))) context.findings.diagnostics.push(each)
+  }
+  return read
 }
 
 /** A function that the host supplies, as a playbook without steps. */
