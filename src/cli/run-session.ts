@@ -19,6 +19,7 @@ import {
 import type { Playbook } from '../playbook/playbook.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
+import { redactObject, redactText } from '../shared/redact.ts'
 import type { Config } from '../source/config.ts'
 import { dryRunTool } from '../tool/dry-run-tool.ts'
 import { listenForInterrupt } from './interrupt.ts'
@@ -155,7 +156,7 @@ export class RunSession {
     for await (const event of stream) {
       work.onEvent?.(event)
       if (event.type === 'run.finished') ended = true
-      if (!json) presenter.show(event)
+      if (!json) presenter.show(this.#cleaned(event))
       else if (event.type !== 'text.delta') terminal.out(this.#line(event))
     }
     const result = await stream.result
@@ -226,7 +227,7 @@ export class RunSession {
       `Record: ${record}`,
       `Next: ${next}`,
     ]
-    this.#tell(lines.map((line) => `${escapeControl(this.#maskText(line))}\n`).join(''))
+    this.#tell(lines.map((line) => `${escapeControl(redactText(this.#maskText(line)))}\n`).join(''))
   }
 
   /** Where in the file a program failed, and what helps. */
@@ -244,7 +245,12 @@ export class RunSession {
 
   /** A value as a line of JSON; secrets are masked in the values, so that it stays JSON. */
   #line(value: object): string {
-    return `${JSON.stringify(this.#maskJson(value as JsonObject))}\n`
+    return `${JSON.stringify(this.#cleaned(value))}\n`
+  }
+
+  /** Without the secrets that tools were given, and without what has the shape or the name of one: before anything of it is cut short. */
+  #cleaned<Value extends object>(value: Value): Value {
+    return redactObject(this.#maskJson(value as JsonObject) as JsonObject) as Value
   }
 
   /** Writes what happened, below a question that was not answered with Enter. */

@@ -153,6 +153,18 @@ describe('redact', () => {
     ])
       expect(timed(part.repeat(Math.ceil(200_000 / part.length)))).toBeLessThan(2000)
   })
+
+  test('R5: what was masked already still says which secret it was', () => {
+    const shown = {
+      authorization: 'Bearer [secret env:SHOP]',
+      password: '[secret]',
+      '[secret]': ['no. [secret]'],
+    }
+    expect(redactJson(shown)).toEqual(shown)
+    expect(redactText(JSON.stringify(shown))).toBe(JSON.stringify(shown))
+    const odd = { password: '[secret hunter2]', token: '[secret env:A] hunter2' }
+    expect(redactJson(odd)).toEqual({ password: redacted, token: redacted })
+  })
 })
 
 function timed(text: string): number {

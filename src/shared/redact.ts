@@ -7,6 +7,7 @@
  * R2  What goes under the name of a secret is taken out, whatever it looks like.
  * R3  Nothing is taken out for being random: commit ids, digests and run ids stay.
  * R4  Redacting twice is redacting once, and takes time in proportion to the text.
+ * R5  What stands in the place of a secret already stays, and says which one it was.
  */
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
@@ -63,6 +64,8 @@ const nameAndSign = /((?:\\{0,8}["'])?)([A-Za-z][A-Za-z0-9_.-]{1,60})\1(\s{0,4}(
 const bareValue = /(?:\[redacted\]|[^\s,;&"'\\{}[\]()<>])+/y
 /** The value of a header goes on to the end of its line. */
 const headerValue = /(?:\[redacted\]|[^\r\n"'\\{}[\]<>])+/y
+/** What was masked when it was used: `[secret]`, `Bearer [secret env:SHOP_TOKEN]`. */
+const masked = /^(?:[A-Za-z]{1,12} )?\[secret(?: (?:env|file|exec|store):[^\]\r\n]{1,200})?\]$/
 const openingQuote = /(\\{0,8})(["'])/y
 
 /** The text without the secrets that can be told by their shape or their name. */
@@ -99,7 +102,7 @@ function redactNamed(text: string): string {
     if (!isSecretName(name)) continue
     const from = nameAndSign.lastIndex
     const { start, end } = valueAt(text, from, /authorization|cookie/i.test(name))
-    if (end === start) continue
+    if (end === start || masked.test(text.slice(start, end))) continue
     result += text.slice(done, start) + redacted
     done = end
     nameAndSign.lastIndex = end
@@ -145,7 +148,8 @@ export function redactObject(value: JsonObject): JsonObject {
 }
 
 function redactValue(value: Json, secret: boolean): Json {
-  if (typeof value === 'string') return secret && value !== '' ? redacted : redactText(value)
+  if (typeof value === 'string')
+    return secret && value !== '' && !masked.test(value) ? redacted : redactText(value)
   if (typeof value === 'number') return secret ? redacted : value
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => redactValue(item, secret))
   if (!isJsonObject(value)) return value
@@ -214,7 +218,7 @@ const harmlessEnds: ReadonlySet<string> = new Set([
 
 /** Says whether what goes under the name is a secret: `password`, `apiKey`, `X-Auth-Token`, not `author` or `tokens_in`. */
 export function isSecretName(name: string): boolean {
-  if (name.length > 200) return false
+  if (name.length > 200 || masked.test(name)) return false
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
