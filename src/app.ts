@@ -41,6 +41,7 @@ export { scriptTurn } from './agent/question/script-turn.ts'
 export type { Checkpoint } from './journal/chain-checkpoint.ts'
 export type { Journal, JournalEntry } from './journal/journal.ts'
 export type { Records, RunSummary } from './journal/records.ts'
+export { practiceDeclarations } from './practice/practice-declaration.ts'
 
 /**
  * Where new runs are written down: the chained store beside the folder of runs, or files in it where `LOCKSTEP_STORE=files` asks for that. Throws `usage` for

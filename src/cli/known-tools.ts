@@ -1,4 +1,4 @@
-import { openTools } from '../app.ts'
+import { openTools, practiceDeclarations } from '../app.ts'
 import type { ProgramTool } from '../playbook/markdown/callables.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Config } from '../source/config.ts'
@@ -22,7 +22,7 @@ export function declaredTools(file: string, terminal: Terminal): KnownTools {
     if (path === null) return { tools: [], declared: [], complete: true }
     if (isCode(path)) return { tools: [], declared: [], complete: false }
     const config = loadConfigDocument(path)
-    const declared = [...config.http, ...config.exec]
+    const declared = inConfig(config)
     return { tools: declared.map(programTool), declared, complete: isPlain(config) }
   } catch (error) {
     // What is wrong with the configuration is not what was asked; but that it was not considered must be said.
@@ -40,7 +40,7 @@ export async function knownTools(
   const path = named ?? findConfigFor(file)
   if (path === null) return []
   const config = await loadConfig(path)
-  if (isPlain(config)) return [...config.http, ...config.exec].map(programTool)
+  if (isPlain(config)) return inConfig(config).map(programTool)
   const bound = await openTools(config, { onNotice: (text) => terminal.err(`${escapeControl(text)}\n`) })
   try {
     return bound.tools.map(({ tool }) => programTool(tool))
@@ -49,7 +49,12 @@ export async function knownTools(
   }
 }
 
+/** What a configuration itself says of tools. */
+function inConfig({ http, exec, practice }: Config): readonly KnownTool[] {
+  return [...http, ...exec, ...(practice ? practiceDeclarations : [])]
+}
+
 /** Whether all tools stand in the configuration itself. */
 function isPlain(config: Config): boolean {
-  return config.modules.length === 0 && !config.practice && Object.keys(config.mcpServers).length === 0
+  return config.modules.length === 0 && Object.keys(config.mcpServers).length === 0
 }

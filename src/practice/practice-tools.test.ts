@@ -11,6 +11,7 @@ import { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { definePlaybook } from '../playbook/define-playbook.ts'
 import { ToolFailure } from '../tool/tool-failure.ts'
 import type { Tool } from '../tool/tool.ts'
+import { practiceDeclarations } from './practice-declaration.ts'
 import { PracticeService, practiceToolNames } from './practice-service.ts'
 import { createPracticeTools } from './practice-tools.ts'
 
@@ -84,6 +85,11 @@ describe('practice tools', () => {
       expect(tools.get(name)!.checkArguments(args)).toEqual([])
       expect(tools.get(name)!.checkArguments({ ...args, extra: 1 })).not.toEqual([])
     }
+  })
+
+  it('are declared as they are, for whoever checks a playbook without calling anything', () => {
+    const declared = practiceDeclarations.map(({ name, risk, input }) => ({ name, risk, input }))
+    expect(declared).toEqual([...tools.values()].map(({ name, risk, input }) => ({ name, risk, input })))
   })
 
   it('declares every tool that writes: risk, what it acts on, and how an unknown outcome is found out', () => {

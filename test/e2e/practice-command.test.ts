@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTools } from '../../src/app.ts'
+import { checkCommand } from '../../src/cli/check-command.ts'
 import { practiceCommand } from '../../src/cli/practice-command.ts'
 import { checkConfig } from '../../src/source/config-check.ts'
 
@@ -77,6 +78,16 @@ describe('lockstep practice', () => {
     process.env['LOCKSTEP_PRACTICE_URL'] = 'nonsense'
     await expect(openPractice()).rejects.toThrow(expect.objectContaining({ code: 'invalid_value' }) as Error)
     delete process.env['LOCKSTEP_PRACTICE_URL']
+  })
+
+  it('is known to lockstep check, which calls nothing', async () => {
+    const file = join(home, 'book.yaml')
+    writeFileSync(join(home, 'lockstep.config.yaml'), 'practice: true\n')
+    writeFileSync(file, 'name: a\nsteps: [{ name: x, tool: practice.cordon_node, input: { nod: node-7 } }]\n')
+    let said = ''
+    const out = (text: string) => void (said += text)
+    expect(await checkCommand.run([file], { out, err: out, colour: false })).toBe(1)
+    expect(said).toContain('`practice.cordon_node` takes no argument `nod`')
   })
 
   it('resets a file that is broken, and says what is wrong with the call otherwise', async () => {
