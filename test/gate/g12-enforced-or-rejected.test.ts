@@ -19,12 +19,20 @@ describe('a field is enforced or rejected', () => {
     )
   })
 
-  it.each(['retry', 'compensate', 'parallel', 'approvers'])(
+  it.each(['call', 'say', 'secrets', 'outputs'])(
     'G12: %s, which is not built yet, is refused as not available',
     (key) => {
       expect(loading({ [key]: true })).toThrow(/not available/)
     },
   )
+
+  it.each([
+    ['retry', { retry: { attempts: 3 } }],
+    ['compensate', { compensate: { tool: 'undo' } }],
+    ['foreach', { foreach: '{[1]}' }],
+  ])('G12: %s, which only calls have, is refused where a model works', (key, definition) => {
+    expect(loading(definition)).toThrow(new RegExp(`has \\`${key}\\`, but no \\`tool\\``))
+  })
 
   it('G12: a step made on its own is held to the same keys', () => {
     expect(() => new PlaybookStep({ id: 'a', description: 'A', tools: ['x'] } as never)).toThrow(
