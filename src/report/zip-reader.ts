@@ -98,7 +98,7 @@ function readDirectory(bytes: Buffer, limits: ZipLimits): readonly Member[] {
 function checkMember({ name, method, flags }: Member): void {
   const parts = name.split('/')
   const leadsOut = parts.some((part) => part === '' || part === '.' || part === '..')
-  // eslint-disable-next-line no-control-regex -- these characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- these characters are what is looked for
   if (leadsOut || /[\\:\u0000-\u001f\u007f\ufffd]/.test(name))
     throw refusal(`${quoted(name)} is no name of a member`)
   if ((flags & 1) !== 0) throw refusal(`${quoted(name)} is encrypted`)
