@@ -207,6 +207,9 @@ describe('PracticeService', () => {
       }) as Error,
     )
     PracticeStore.reset(file)
+    await expect(PracticeService.start({ file: '/proc/none/practice.db' })).rejects.toThrow(
+      expect.objectContaining({ code: 'practice_unavailable' }) as Error,
+    )
     const store = new PracticeStore(file)
     expect(store.list('node')).toHaveLength(9)
     store.close()

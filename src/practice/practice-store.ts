@@ -5,12 +5,13 @@
  * S1  What `change` returned is in the file, so that it survives the death of whoever serves it.
  * S2  Several processes may use one file: a change sees everything that was changed before it.
  */
-import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { messageOf } from '../shared/message-of.ts'
+import { makeFolder } from '../source/data-folder.ts'
 import type { PracticeFault } from './practice-fault.ts'
 import { firstWorld, type ThingKind } from './practice-world.ts'
 
@@ -51,7 +52,7 @@ export class PracticeStore {
   constructor(file: string) {
     this.#file = file
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      makeFolder(dirname(file))
       // SQLite gives the files beside it the permissions of this one.
       closeSync(openSync(file, 'a', 0o600))
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
@@ -187,10 +188,17 @@ export class PracticeStore {
   }
 
   #unavailable(error: unknown): LockstepError {
+    const { errcode } = error as { errcode?: unknown }
+    const broken = errcode === brokenFile || errcode === noDatabase
     return new LockstepError(
       'practice_unavailable',
       `The practice service cannot use ${this.#file}: ${messageOf(error)}.`,
-      { hint: 'lockstep practice reset makes it anew', cause: error },
+      {
+        hint: broken
+          ? 'make it anew: lockstep practice reset'
+          : 'set LOCKSTEP_HOME to a folder that can be written',
+        cause: error,
+      },
     )
   }
 }

@@ -33,7 +33,7 @@ export const folderRules: FolderRules = {
     stream: ['journal'],
     report: ['journal', 'run', 'proof'],
     adapter: ['tool', 'expression'],
-    practice: ['tool'],
+    practice: ['tool', 'source'],
     mcp: ['tool', 'run', 'playbook', 'journal'],
     gateway: ['playbook', 'policy', 'engine', 'stream', 'journal', 'proof'],
     cli: ['app.ts', ...core, 'source', 'tool', 'gateway', 'mcp', 'stream', 'report'],
