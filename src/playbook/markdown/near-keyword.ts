@@ -55,10 +55,27 @@ export function nearKeyword(bullet: Bullet, context: StepContext): boolean {
   const structured = bullet.children.length > 0 || /[$<>="“]|\beach\b/.test(rest)
   // A word alone is hardly a sentence.
   const alone = /^[\s.!:*_]*$/.test(rest)
+  const loose = structured || alone
+  return (
+    reportWithin(1, word, found, rest, loose, bullet, context) ||
+    reportWithin(2, word, found, rest, loose, bullet, context)
+  )
+}
+
+/** Reports the first form that so many edits lead to: the nearest is tried first, so that `Se` is `Set` and not `Else`. */
+function reportWithin(
+  edits: 1 | 2,
+  word: string,
+  found: RegExpExecArray,
+  rest: string,
+  loose: boolean,
+  bullet: Bullet,
+  context: StepContext,
+): boolean {
   for (const keyword of keywords) {
-    const loose = structured || alone
-    const limit = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (loose ? 2 : 1) : loose ? 1 : 0
-    if (limit === 0 || Math.abs(keyword.length - word.length) > limit) continue
+    const most = keyword.length >= 6 ? 2 : keyword.length >= 4 ? (loose ? 2 : 1) : loose ? 1 : 0
+    const limit = Math.min(most, edits)
+    if (limit < edits || Math.abs(keyword.length - word.length) > limit) continue
     // Short words have many neighbours; two edits must leave the beginning or the end alone.
     if (keyword.length < 6 && word[0] !== keyword[0] && word.at(-1) !== keyword.at(-1)) continue
     if (strangers(word, keyword) > limit || !isWithinEdits(word, keyword, limit)) continue

@@ -89,7 +89,10 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
       if (itemsOf(bullet).length > 0) withContent(nothing, bullet, context)
       continue
     }
-    const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...readBullet(bullet, context) }
+    const body = readBullet(bullet, context)
+    // A misspelled `If` has its `Otherwise` all the same; one error for one mistake.
+    if (body === nothing) open = openBranch('if', [], null)
+    const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...body }
     steps.push(step)
     ended =
       step.kind === 'return' ||
@@ -210,8 +213,11 @@ function readBullet(bullet: Bullet, context: StepContext): StepBody {
     return loop(steps)
   }
   const body = readLeaf(bullet, context)
-  // One error for one mistake: what stands below a misspelled word is not to blame.
-  return body === nothing || itemsOf(bullet).length === 0 ? body : withContent(body, bullet, context)
+  if (itemsOf(bullet).length === 0) return body
+  if (body !== nothing) return withContent(body, bullet, context)
+  // What stands below a misspelled word is not to blame for it, and may have mistakes of its own.
+  readSteps(itemsOf(bullet), `${bullet.id}.`, { ...context, inLoop: true })
+  return body
 }
 
 function readLeaf(bullet: Bullet, context: StepContext): StepBody {

@@ -4,17 +4,30 @@ import { type Bullet, lineOf } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
 import { secondsIn } from './ending-form.ts'
 import { quote } from './findings.ts'
+import { isWithinEdits } from './is-within-edits.ts'
 import { type StepContext, mentioned, reportAt } from './step-context.ts'
 import { VariableUses } from './variable-uses.ts'
 
 const beginForm =
-  /^(?:at\s+the\s+(?:very\s+)?(?:beginning|start)\b.*|(?:when|once|after)\s+(?:the\s+|this\s+)?(?:program|agent|conversation|session|playbook|run)\s+(?:starts|begins|is\s+started|started)|on\s+start(?:up)?)[.!]?$/i
+  /^(?:(?:at|in|from)\s+(?:the\s+)?(?:very\s+)?(?:beginning|start(?:up)?)\b.*|(?:when|once|after)\s+(?:the\s+|this\s+)?(?:program|agent|conversation|session|playbook|run)\s+(?:starts|begins|is\s+started|started)|on\s+start(?:up)?)[.!]?$/i
 const endForm =
   /^(?:at\s+the\s+(?:very\s+)?end\b.*|before\s+(?:ending|exiting|the\s+end\s+of)\s+(?:the\s+)?program|when\s+(?:the\s+)?(?:program|conversation|session)\s+(?:ends|is\s+about\s+to\s+end)|on\s+exit)[.!]?$/i
 const timeForm =
-  /^after\s+(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s+(seconds?|minutes?|hours?|days?)[.!]?$/i
-const aroundForm = /^(before|after)\s+(?:calling|running|executing|using)\s+(.+?)[.!]?$/i
-const failsForm = /^(?:when|if|whenever)\s+(.+?)\s+(?:fails|failed|throws|errors)[.!]?$/i
+  /^(?:after|in)\s+(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s+(seconds?|minutes?|hours?|days?)[.!]?$/i
+const callWord = String.raw`(?:(?:you|the\s+agent|we|it)\s+)?(?:call(?:ing|s)?|run(?:ning|s)?|execut(?:ing|es?)|us(?:ing|es?)|(?:a|each|every|any)\s+call\s+(?:of|to))`
+const aroundForm = new RegExp(String.raw`^(before|after)\s+(${callWord}\s+)?(.+?)[.!]?$`, 'i')
+const isCalled = /\s+(?:is|was|has\s+been|gets)\s+(?:called|run|executed|used|made)$/i
+const isOver =
+  /\s+(?:has\s+)?(?:succeed(?:s|ed)|finish(?:es|ed)|return(?:s|ed)|complete(?:s|d)|is\s+done|ends|ended)$/i
+const subjectForm =
+  /^(?:when|whenever|if|once|as\s+soon\s+as|upon|on)\s+(?:(?:calling|running)\s+)?(.+?)(\s+(?:is|was|has|gets?|fails?|failed|throws|threw|errors|succeed(?:s|ed)|finish(?:es|ed)|return(?:s|ed)|complete(?:s|d)|ends|ended|runs|goes|does|did|cannot)\b.*?)?[.!]?$/i
+const failsWords =
+  /^\s+(?:(?:has\s+)?fail(?:s|ed)|throws|threw|errors|(?:has|gets)\s+an?\s+error|goes\s+wrong|(?:does|did)\s+not\s+(?:work|succeed)|throws\s+an?\s+error)$/i
+const somebody =
+  /\b(?:user|customer|caller|client|person|guest|patient|visitor|they|somebody|someone|asks?|asked|requests?|requested|wants?|wanted|needed|mentions?|mentioned)\b/i
+/** Words of time, which nobody says about what a person says. */
+const temporal =
+  /^(?:before|prior\s+to|every|each|daily|hourly|weekly|nightly|monthly|during|while|until|within\s+\d|in\s+\d|(?:after|at)\b(?!.*\b(?:user|customer|caller|client|person|guest|patient|visitor|they)))\b/i
 const stateForm = /^(?:when|whenever|once|as\s+soon\s+as|if)\s+(.+?)[.!]?$/is
 
 /** Reads when a playbook begins by itself. What is no other kind is asked of a model when a person has spoken. */
@@ -25,7 +38,9 @@ export function readTrigger(place: MarkdownText, context: StepContext): Trigger 
   if (plain !== null) return plain
   const base = { text, line }
   return (
-    flowTrigger(bullet, base, context) ?? stateTrigger(bullet, base, context) ?? { ...base, kind: 'message' }
+    flowTrigger(bullet, base, context) ??
+    stateTrigger(bullet, base, context) ??
+    messageTrigger(bullet, base, context)
   )
 }
 
@@ -37,26 +52,102 @@ export function plainTrigger(text: string, line: number): Trigger | null {
   return seconds === null ? null : { text, line, kind: 'time', seconds }
 }
 
-function flowTrigger(
-  bullet: Bullet,
-  base: { text: string; line: number },
-  context: StepContext,
-): Trigger | null {
+type Base = Pick<Trigger, 'text' | 'line'>
+
+function flowTrigger(bullet: Bullet, base: Base, context: StepContext): Trigger | null {
   const around = aroundForm.exec(bullet.text)
   if (around !== null) {
-    const call = targetNamed(around[2]!, bullet, context)
-    if (call !== null)
-      return { ...base, kind: around[1]!.toLowerCase() === 'before' ? 'before' : 'after', call }
+    const [, when = '', called, words = ''] = around
+    const name = words.replace(isCalled, '').replace(isOver, '')
+    const call = targetNamed(name, bullet, context)
+    if (call !== null) return { ...base, kind: when.toLowerCase() === 'before' ? 'before' : 'after', call }
+    if (called === undefined) return null
     reportAt(bullet, 0, bullet.text.length, context).error(
       'unknown_call',
-      `there is no playbook, function or tool \`${around[2]!.slice(0, 60)}\``,
+      `there is no playbook, function or tool \`${name.slice(0, 60)}\``,
       'name it as it is called',
     )
     return { ...base, kind: 'message' }
   }
-  const fails = failsForm.exec(bullet.text)
-  const call = fails === null ? null : targetNamed(fails[1]!, bullet, context)
-  return call === null ? null : { ...base, kind: 'fails', call }
+  const subject = subjectForm.exec(bullet.text)
+  const call = subject === null ? null : targetNamed(subject[1]!, bullet, context)
+  if (subject === null || call === null) return null
+  const [, name = '', says = ''] = subject
+  if (failsWords.test(says)) return { ...base, kind: 'fails', call }
+  if (isOver.test(says)) return { ...base, kind: 'after', call }
+  // `When refund is requested` is about what a person says.
+  if (somebody.test(says)) return null
+  return refused(
+    bullet,
+    base,
+    `${quote(bullet.text)} names \`${name}\`, and does not say whether it comes before or after the call`,
+    `write \`Before calling ${name}\`, \`After calling ${name}\` or \`When ${name} fails\``,
+    context,
+  )
+}
+
+/** A trigger that would wait for a person to say what nobody says. */
+function refused(
+  bullet: Bullet,
+  base: Base,
+  message: string,
+  suggestion: string,
+  context: StepContext,
+): Trigger {
+  reportAt(bullet, 0, bullet.text.length, context).error('not_available', message, suggestion)
+  return { ...base, kind: 'message' }
+}
+
+const openings: readonly string[] = ['before', 'after', 'when', 'whenever']
+
+/** What is left is said by a person, unless it speaks of time, or is nearly a form. */
+function messageTrigger(bullet: Bullet, base: Base, context: StepContext): Trigger {
+  const { text, word } = bullet
+  const near = nearTrigger(bullet, context)
+  if (near !== null) {
+    reportAt(bullet, 0, text.length, context).error(
+      'near_keyword',
+      `${quote(text)} is no trigger but what a person says, and nearly another one`,
+      `did you mean ${quote(near)}?`,
+    )
+  } else if (temporal.test(text)) {
+    return refused(
+      bullet,
+      base,
+      `${quote(text)} speaks of a time that is no trigger`,
+      word === 'every' || /ly$|^each$/.test(word)
+        ? 'nothing is repeated by itself: start the program that often, or write `After 5 minutes`'
+        : 'write `At the beginning`, `At the end`, `After 5 minutes`, `Before calling X` or `After calling X`',
+      context,
+    )
+  }
+  return { ...base, kind: 'message' }
+}
+
+/** The trigger that was probably meant, where one word is nearly that of a form; null otherwise. */
+function nearTrigger(bullet: Bullet, context: StepContext): string | null {
+  const { text, word } = bullet
+  const place = /^(at\s+(?:the\s+)?)(\p{L}+)(.*)$/iu.exec(text)
+  if (place !== null) {
+    const meant = ['beginning', 'start', 'end'].find((each) =>
+      isWithinEdits(place[2]!.toLowerCase(), each, each.length > 5 ? 2 : 1),
+    )
+    return meant === undefined ? null : `${place[1]}${meant}${place[3]}`
+  }
+  if (word.length < 3 || openings.includes(word)) return null
+  for (const each of openings) {
+    if (!isWithinEdits(word, each, each.length > 4 ? 2 : 1)) continue
+    const meant = each[0]!.toUpperCase() + each.slice(1) + text.slice(word.length)
+    const trial = { ...context, uses: new VariableUses() }
+    const line = { ...bullet, text: meant, word: each }
+    const base = { text: meant, line: bullet.line }
+    const read = context.findings.quietly(
+      () =>
+        plainTrigger(meant, bullet.line) ?? flowTrigger(line, base, trial) ?? stateTrigger(line, base, trial),
+    )
+    if (read !== null) return meant
+  }
+  return null
 }
 
 /** What a name in words calls; null where nothing is called that. */
