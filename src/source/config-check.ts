@@ -7,6 +7,7 @@ import { checkShape } from '../playbook/check-shape.ts'
 import type { Spelling } from '../playbook/wording.ts'
 import { compileJsonSchema } from '../shared/json-schema.ts'
 import type { Json } from '../shared/json.ts'
+import { nearestName } from '../shared/nearest-name.ts'
 import type { Config, FindingConfig, McpServerConfig, ToolConfig } from './config.ts'
 import { ConfigFields } from './config-fields.ts'
 import { type CheckedConfigFile, configSchema } from './config-schema.ts'
@@ -65,6 +66,7 @@ class ConfigReader {
         names.add(name)
       }
     }
+    this.#undoing(file, names)
     return {
       file: path,
       http: http.map((tool, index) => this.#http(tool, ['tools', 'http', index])),
@@ -80,6 +82,22 @@ class ConfigReader {
       people: file.people,
       practice: file.practice,
       callReadsInDryRun: file.dry_run.call_reads,
+    }
+  }
+
+  /** What undoes a call has to be there when it is needed; tools of modules and servers are not known before. */
+  #undoing({ tools, mcpServers, practice }: CheckedConfigFile, names: ReadonlySet<string>): void {
+    if (tools.modules.length > 0 || Object.keys(mcpServers).length > 0) return
+    for (const kind of ['http', 'exec'] as const) {
+      for (const [index, { compensate }] of tools[kind].entries()) {
+        const name = compensate?.tool
+        if (name === undefined || names.has(name) || (practice && name.startsWith('practice.'))) continue
+        const path = ['tools', kind, index, 'compensate', 'tool']
+        const nearest = nearestName(name, names)
+        this.#report('unknown_tool', path, `${this.#wording.place(path)}: there is no tool \`${name}\``, {
+          suggestion: nearest === null ? null : `did you mean \`${nearest}\`?`,
+        })
+      }
     }
   }
 

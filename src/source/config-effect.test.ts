@@ -37,6 +37,7 @@ tools:
         applied: status == 200
         not_applied: status == 404
         result: "{body.answer}"
+    - { name: uncordon, description: Uncordons, method: POST, url: https://x.example/ }
   exec:
     - name: restart
       description: Restarts
@@ -54,6 +55,7 @@ tools:
           compensate: { tool: 'uncordon', input: { node: '{args.node}', was: '{result.was}' } },
           reconcile: { headers: null, applied: 'status == 200', notApplied: 'status == 404' },
         },
+        { name: 'uncordon' },
       ],
       exec: [{ target: null, idempotent: false, compensate: null, reconcile: { applied: null } }],
     })
@@ -137,6 +139,22 @@ tools:
 `)
     expect(problems.join('\n')).toContain(message)
     expect(problems[0]).toMatch(/^[45] /)
+  })
+
+  it('refuses an undoing by a tool that is not there, unless it may be one of a module, a server or practice', () => {
+    const text = (tool: string) => `
+tools:
+  exec:
+    - { name: add, description: A, command: [a], compensate: { tool: ${tool} } }
+    - { name: remove, description: R, command: [r] }
+`
+    expect(check(text('remove')).problems).toEqual([])
+    expect(check(text('remov')).problems).toEqual([
+      '4 unknown_tool: `compensate.tool` of the exec tool `add`: there is no tool `remov` (did you mean `remove`?)',
+    ])
+    expect(check(text('practice.refund')).problems).toHaveLength(1)
+    expect(check(`practice: true${text('practice.refund')}`).problems).toEqual([])
+    expect(check(`mcpServers: { m: { command: m } }${text('m/undo')}`).problems).toEqual([])
   })
 
   it('another host is fine with headers of its own', () => {
