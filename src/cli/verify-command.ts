@@ -4,6 +4,7 @@ import { openRecords, publicKeyId, type Checkpoint } from '../app.ts'
 import type { Finding, Verdict } from '../proof/verdict.ts'
 import { verifyExport, type VerifyOptions } from '../proof/verify-export.ts'
 import { figure } from '../report/audit-archive.ts'
+import { writeTime } from '../report/csv.ts'
 import { reports } from '../report/reports.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -180,13 +181,14 @@ function describe(verdict: Verdict, subject: string): string {
 }
 
 function describeRuns({ opened, closed, missing, period }: NonNullable<Verdict['runs']>): string {
-  const time = period === null ? '' : ` (from ${day(period.from)} to before ${day(period.to)})`
-  return `${figure(opened)} runs opened, ${figure(closed)} closed, ${missing.length === 0 ? 'none' : figure(missing.length)} missing${time}`
+  const time = period === null ? '' : ` (${span(period)})`
+  return `${figure(opened)} run${opened === 1 ? '' : 's'} opened, ${figure(closed)} closed, ${missing.length === 0 ? 'none' : figure(missing.length)} missing${time}`
 }
 
-function day(at: number): string {
-  const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? 'any time' : date.toISOString()
+function span({ from, to }: { readonly from: number; readonly to: number }): string {
+  // An open end lies behind the last day there is.
+  const end = Number.isNaN(new Date(to).getTime()) ? '' : ` to before ${writeTime(to)}`
+  return `from ${writeTime(from)}${end}`
 }
 
 function cut(count: number): string[] {

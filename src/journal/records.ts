@@ -2,7 +2,7 @@ import { redactObject } from '../shared/redact.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Checkpoint } from './chain-checkpoint.ts'
-import { tenantChain } from './chain.ts'
+import { tenantChain, type SealedEntry } from './chain.ts'
 import type { ExportPeriod } from './chain-export.ts'
 import type { ChainStore } from './chain-store.ts'
 import { documentsOf, exportChains, exportPlain } from './export-chains.ts'
@@ -22,6 +22,19 @@ export interface RunSummary {
   readonly lastAt: number | null
   readonly entries: number
   readonly chained: boolean
+}
+
+/** The runs of a tenant that go on; where none does, the newest. */
+function openOrNewest(entries: readonly SealedEntry[]): readonly string[] {
+  const open = new Set<string>()
+  let newest: string | null = null
+  for (const { link, payload } of entries) {
+    const run = payload?.data['run']
+    if (typeof run !== 'string') continue
+    if (link.type === 'run.opened') open.add((newest = run))
+    if (link.type === 'run.closed') open.delete(run)
+  }
+  return open.size > 0 || newest === null ? [...open] : [newest]
 }
 
 /** Everything that was recorded in a data folder: in the chained store, and in files. */
@@ -123,10 +136,9 @@ export class Records {
     if (run !== null) return (await this.isChained(run)) ? [await store.checkpoint(run, at)] : []
     const signed: Checkpoint[] = []
     for (const tenant of await store.tenants()) {
-      const entries = await store.sealed(tenantChain(tenant))
-      const newest = entries.findLast(({ link }) => link.type === 'run.opened')?.payload?.data['run']
-      // A checkpoint of a run signs for its tenant, too.
-      if (typeof newest === 'string') signed.push(await store.checkpoint(newest, at))
+      // The tenant's chain vouches for what is closed, and a checkpoint of a run signs for its tenant, too.
+      for (const name of openOrNewest(await store.sealed(tenantChain(tenant))))
+        signed.push(await store.checkpoint(name, at))
     }
     return signed
   }

@@ -100,7 +100,7 @@ function describeLimits(reports: readonly ChainReport[], proven: boolean, tenant
   if (reports.some(({ head }) => head === null)) {
     limits.push('That no entry was changed: this record was kept without a chain.')
   } else if (proven) {
-    limits.push('Anything after the newest checkpoint; and nothing at all if the signing key was misused.')
+    limits.push('Anything after the newest checkpoint, and all of it if the signing key was misused.')
   } else {
     limits.push(
       'That the server wrote this record: whoever holds its keys, or rewrites the whole export with keys of their own, is found out only by a checkpoint and a public key that were kept elsewhere.',

@@ -8,6 +8,7 @@
  * U2  The manifest states the digest of every other member.
  */
 import { hash } from 'node:crypto'
+import type { ExportPeriod } from '../journal/chain-export.ts'
 import { checkTenants } from '../proof/check-tenant.ts'
 import { readExport, type ReadExport } from '../journal/read-export.ts'
 import { canonicalJson } from '../shared/canonical-json.ts'
@@ -63,10 +64,7 @@ export function derivedMembers(read: ReadExport): ReadonlyMap<string, string> {
   members.set('runs.csv', writeRuns(runs, exceptions))
   members.set('approvals.csv', writeApprovals(runs))
   members.set('exceptions.csv', writeExceptions(exceptions))
-  const times =
-    period === undefined
-      ? 'All runs'
-      : `Runs from ${writeTime(period.from)} to before ${writeTime(period.to)}`
+  const times = period === undefined ? 'All runs' : describePeriod(period)
   members.set('report.html', writeAuditPage(times, summarize(read), runs, exceptions))
   return members
 }
@@ -88,6 +86,12 @@ export function archiveMembers(
     })),
   }
   return [[manifestName, `${JSON.stringify(manifest, null, 2)}\n`], ...members]
+}
+
+/** The end may lie behind the last day there is. */
+function describePeriod({ from, to }: ExportPeriod): string {
+  const end = Number.isNaN(new Date(to).getTime()) ? '' : ` to before ${writeTime(to)}`
+  return `Runs from ${writeTime(from)}${end}`
 }
 
 /** A text of all lines may be longer than a text can be. */

@@ -101,7 +101,7 @@ describe('the record on the command line', () => {
   it('exports all runs so that a missing one shows', async () => {
     const file = join(folder, 'all.jsonl')
     expect((await lockstep(['export', '--all', '-o', file])).code).toBe(0)
-    expect((await lockstep(['verify', file])).out).toContain('1 runs opened, 1 closed, none missing')
+    expect((await lockstep(['verify', file])).out).toContain('1 run opened, 1 closed, none missing')
     const run = await named(true)
     const lines = readFileSync(file, 'utf8').split('\n')
     writeFileSync(file, lines.filter((line) => !line.includes(`"run":"${run}","seq"`)).join('\n'))
@@ -164,7 +164,7 @@ describe('the record on the command line', () => {
     const proven = await lockstep(['verify', file, ...proof], { LOCKSTEP_HOME: join(folder, 'elsewhere') })
     expect([proven.code, proven.out]).toEqual([
       0,
-      expect.stringMatching(/^proven · .* decisions recomputed\n1 runs opened, 1 closed, none missing/),
+      expect.stringMatching(/^proven · .* decisions recomputed\n1 run opened, 1 closed, none missing/),
     ])
     const bytes = readFileSync(file)
     for (let at = 0; at < bytes.length; at += 997) {
