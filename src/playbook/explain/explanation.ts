@@ -34,6 +34,8 @@ export interface ExplainedStep {
   readonly reach: 'named' | 'reads only'
   /** What the tools can do at worst, by their names, where that is known. */
   readonly risks?: Readonly<Record<string, 'read' | 'write' | 'irreversible'>>
+  /** The variables that a model gives a value in it. */
+  readonly writes?: readonly string[]
   /** What it comes after, by numbers, where the order is not that of the lines. */
   readonly after?: string
   /** The ids of the playbooks that it runs. */

@@ -1,10 +1,13 @@
 import { isPlainQuestion } from '../plain-question.ts'
-import type { Arm, Call, Computation, Condition, Step, Words } from '../program.ts'
+import type { Arm, Call, Computation, Condition, Step, Target, Words } from '../program.ts'
 import type { ToolRisks } from './phrase-call.ts'
 import type { ExplainedStep, Mark, ModelNeed } from './explanation.ts'
 
 /** What can be said of a bullet by its kind. */
-export type StepMarks = Pick<ExplainedStep, 'mark' | 'needsModel' | 'tools' | 'reach' | 'runs' | 'shape'>
+export type StepMarks = Pick<
+  ExplainedStep,
+  'mark' | 'needsModel' | 'tools' | 'reach' | 'runs' | 'shape' | 'writes'
+>
 
 /** Marks a bullet: who does it, whether that takes a model, what it touches. */
 export function markStep(step: Exclude<Step, { kind: 'if' }>, risks: ToolRisks): StepMarks {
@@ -15,6 +18,7 @@ export function markStep(step: Exclude<Step, { kind: 'if' }>, risks: ToolRisks):
     case 'say':
       return step.words.kind === 'literal' ? { ...guaranteed, ...touched([step.words.value]) } : model
     case 'extract':
+      return { ...model, ...written(step.targets) }
     case 'answer':
       return model
     case 'ask':
@@ -42,7 +46,7 @@ export function markStep(step: Exclude<Step, { kind: 'if' }>, risks: ToolRisks):
     case 'wait':
       return step.for.kind === 'message' ? { ...guaranteed, mark: 'asks a person', shape: 'ask' } : guaranteed
     case 'act':
-      return { ...model, ...offered(step, risks) }
+      return { ...model, ...written(step.targets), ...offered(step, risks) }
   }
 }
 
@@ -100,6 +104,10 @@ function computed(condition: Condition | null): readonly Computation[] {
 
 function literal(words: Words | null): readonly Computation[] {
   return words?.kind === 'literal' ? [words.value] : []
+}
+
+function written(targets: readonly Target[]): Pick<StepMarks, 'writes'> {
+  return targets.length === 0 ? {} : { writes: unique(targets.map(({ name }) => name)) }
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -83,9 +83,11 @@ function markOf(step: ExplainedStep): Mark {
 function restOf(step: ExplainedStep): string {
   const rows = step.inline ? [step, ...step.steps] : [step]
   const tools = [...new Set(rows.flatMap((row) => row.tools.map((tool) => withRisk(tool, row))))]
+  const names = [...new Set(rows.flatMap(({ writes = [] }) => writes))]
+  const sets = names.length === 0 ? '' : ` · sets ${names.map((name) => `$${name}`).join(', ')}`
   const onlyReads = rows.some(({ reach, shape }) => reach === 'reads only' && shape === 'model')
-  if (tools.length > 0) return ` · ${onlyReads ? 'only if it reads: ' : ''}${tools.join(', ')}`
-  if (rows.some(({ shape }) => shape === 'model')) return ' · no tools'
+  if (tools.length > 0) return `${sets} · ${onlyReads ? 'only if it reads: ' : ''}${tools.join(', ')}`
+  if (rows.some(({ shape }) => shape === 'model')) return `${sets} · no tools`
   if (step.shape === 'ask' && step.needsModel === 'always') return ' · in the words of the model'
   return ''
 }
