@@ -157,10 +157,12 @@ export class ProcedureRun {
 
   async #makeAlone(call: DueCall): Promise<void> {
     const { callId, tool, args } = call
-    const { enforcer, trouble } = this.#setup
+    const { enforcer, trouble, spending } = this.#setup
+    const began = performance.now()
     const veto = trouble.reason === null ? {} : { veto: trouble.reason }
     const options = { ...this.#options(call), callId, signal: this.#signalFor(call), ...veto }
     const outcome = await insideCall(this.#setup, callId, () => enforcer.call(tool, args, undefined, options))
+    spending.toolMs += performance.now() - began
     this.#refuseForGood(call, outcome.status)
   }
 

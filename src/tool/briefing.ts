@@ -10,7 +10,7 @@ export function outline(state: RunState): string {
   const known = steps.filter((step) => isDisclosed(state, step))
   const lines = known.map(
     (step) =>
-      `${step.index + 1}. ${step.id}${step.required ? '' : ' (optional)'}: ${step.source.description}`,
+      `${step.index + 1}. ${step.id}${step.required ? '' : ' (optional)'}${step.call === null ? '' : ' (done for you)'}: ${step.source.description}`,
   )
   const hidden = steps.length - known.length
   return [

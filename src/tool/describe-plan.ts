@@ -14,6 +14,10 @@ export function describePlan(state: RunState): PlaybookPlan {
     const earlier = state.previous.filter((visit) => visit.step === activation.step)
     stepExecutions[id] = describeExecution(id, activation, earlier)
   }
+  for (const ticket of state.compensation === null ? [] : state.tickets) {
+    if (ticket.undoes === undefined || ticket.step === null) continue
+    stepExecutions[playbook.steps[ticket.step]!.id]?.calls.push(describeCall(ticket))
+  }
   return new PlaybookPlan({
     playbook,
     startedAt: new Date(state.startedAt),

@@ -159,7 +159,14 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
       settle('failed', undefined, message)
       return { tool, enforcement, status: 'failed', error: message }
     }
-    const lost = { key, args, signal: call.signal, execute: begin, risk: riskOf(call, gate.tools) }
+    const lost = {
+      key,
+      args,
+      signal: call.signal,
+      execute: begin,
+      risk: riskOf(call, gate.tools),
+      mayRepeat: () => gate.mayRepeat(tool, args),
+    }
     const { outcome, result, found } = await findOut(registered, lost)
     settle(outcome, result, outcome === 'succeeded' ? undefined : message, found)
     const known = found === null ? {} : { found }

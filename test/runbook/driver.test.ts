@@ -325,6 +325,55 @@ describe('a runbook', () => {
   })
 })
 
+describe('waiting', () => {
+  test('for the next attempt ends at once when the run is put down, and goes on where it was', async () => {
+    const { make } = workshop()
+    const journal = new MemoryJournal()
+    const controller = new AbortController()
+    let fails = true
+    const flaky = make('do', {
+      execute: () => {
+        if (fails) throw new ToolFailure('busy')
+        return 'ok'
+      },
+    })
+    const playbook = runbook(
+      'name: wait\nsteps: [{ name: a, tool: do, retry: { attempts: 2, delay_seconds: 3600 } }]',
+    )
+    const agent = new Agent({ model: 'none', playbook, tools: [flaky], journal })
+    const running = agent.run('', { signal: controller.signal, run: 'r' })
+    const hasFailed = async () => (await journal.read('r')).some(({ type }) => type === 'tool.settled')
+    while (!(await hasFailed())) await tick()
+    controller.abort(new Interruption('put down'))
+    expect((await running).reason).toBe('put down')
+    fails = false
+    const control = new RunControl()
+    const again = agent.resume('r', { control })
+    await until(() => control.live)
+    control.order({ type: 'cancel', by: 'ann', reason: 'no time' })
+    expect((await again).status).toBe('cancelled')
+  })
+
+  test('an order to a run that nobody is at work on is written down, and follows when it is resumed', async () => {
+    const { effects, make } = workshop()
+    const journal = new MemoryJournal()
+    const playbook = runbook('name: held\nsteps: [{ name: a, tool: do, requires_approval: true }]')
+    const agent = new Agent({ model: 'none', playbook, tools: [make('do')], journal })
+    await agent.run('', { run: 'r' })
+    expect(await agent.order('r', { type: 'pause', by: 'ann', reason: 'wait' })).toBe(true)
+    expect(await agent.order('r', { type: 'pause', by: 'ann', reason: 'wait' })).toBe(false)
+    await agent.vote('r', 'a', { ...ann, answer: 'approve' })
+    expect((await agent.resume('r')).reason).toBe('the run is paused by ann: wait')
+    expect(await agent.order('r', { type: 'unpause', by: 'ann', reason: null })).toBe(true)
+    expect(await agent.order('r', { type: 'cancel', by: 'bob', reason: null })).toBe(true)
+    const { status, reason } = await agent.resume('r')
+    expect({ status, reason }).toEqual({ status: 'cancelled', reason: 'Cancelled by bob' })
+    expect(effects).toEqual([])
+    const alone = new Agent({ model: 'none', playbook, tools: [make('do')] })
+    await expect(alone.order('r', { type: 'cancel', by: 'bob', reason: null })).rejects.toThrow('journal')
+  })
+})
+
 describe('a run that was killed', () => {
   const text = `
     name: killed
@@ -428,6 +477,84 @@ describe('a playbook with calls and steps for a model', () => {
     expect(effects).toEqual(['find {}', 'mend {}'])
   })
 
+  test('undoes what a model did where only the tools say how, and shows it in the plan', async () => {
+    const { effects, make } = workshop()
+    const playbook = runbook(`
+      name: acts
+      on_failure: compensate
+      steps:
+        - { id: one, description: Do it, expected_tools: [do] }
+        - { id: two, description: Do more }
+    `)
+    const model = scriptedModel({
+      turns: [
+        { calls: [{ tool: 'do', arguments: { n: 1 } }] },
+        { calls: [{ tool: 'fail_step', arguments: { error: 'stuck' } }] },
+      ],
+    })
+    const own = make('do', { compensate: (args) => ({ tool: 'undo', args }) })
+    const { status, reason, playbookPlan } = await new Agent({
+      model,
+      playbook,
+      tools: [own, make('undo')],
+    }).run('x')
+    expect({ status, reason }).toEqual({ status: 'failed', reason: 'Step two: stuck. Undone: 1.s1-1' })
+    expect(effects).toEqual(['do {"n":1}', 'undo {"n":1}'])
+    expect(playbookPlan.stepExecutions['one']!.calls.map(({ id, tool: name }) => `${id} ${name}`)).toEqual([
+      '1.s1-1 do',
+      '1.s1-1! undo',
+    ])
+  })
+
+  test('undoes what the calls did when the model cannot go on', async () => {
+    const { effects, make } = workshop()
+    const playbook = runbook(`
+      name: mixed
+      steps:
+        - { name: a, tool: do, compensate: { tool: undo } }
+        - { id: look, description: Find out why }
+    `)
+    const model = scriptedModel({ turns: [{ error: { message: 'gone', status: 400 } }] })
+    const { status, reason } = await new Agent({ model, playbook, tools: [make('do'), make('undo')] }).run(
+      'x',
+    )
+    expect(status).toBe('failed')
+    expect(reason).toContain('the model gave no answer')
+    expect(effects).toEqual(['do {}', 'undo {}'])
+  })
+
+  test('is taken up in the middle of the model’s part', async () => {
+    const { effects, make } = workshop()
+    const journal = new MemoryJournal()
+    const controller = new AbortController()
+    const playbook = runbook(`
+      name: mixed
+      steps:
+        - { name: a, tool: do }
+        - { id: look, description: Find out why, expected_tools: [find] }
+        - { name: b, tool: do }
+        - { id: tell, description: Say it }
+    `)
+    const find = make('find', {
+      risk: 'read',
+      execute: () => {
+        effects.push('find')
+        controller.abort(new Interruption('put down'))
+      },
+    })
+    const tools = [make('do'), find]
+    const first = scriptedModel({ turns: [{ calls: [{ tool: 'find' }] }] })
+    const down = await new Agent({ model: first, playbook, tools, journal }).run('x', {
+      run: 'r',
+      signal: controller.signal,
+    })
+    expect(down.status).toBe('incomplete')
+    const second = scriptedModel({ turns: [{ calls: [{ tool: 'find' }] }, { text: 'Said.' }] })
+    const { status, message } = await new Agent({ model: second, playbook, tools, journal }).resume('r')
+    expect({ status, message }).toEqual({ status: 'succeeded', message: 'Said.' })
+    expect(effects).toEqual(['do {}', 'find', 'do {}'])
+  })
+
   test('undoes what the calls did when the model gives up', async () => {
     const { effects, make } = workshop()
     const playbook = runbook(`
@@ -455,3 +582,23 @@ function tick(): Promise<void> {
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await tick()
 }
+
+describe('a playbook for a model alone', () => {
+  const playbook = runbook('name: acts\nsteps: [{ id: one, description: Do it, expected_tools: [do, done] }]')
+
+  test.each([
+    ['cancel', 'cancelled', 'Cancelled by ann: enough'],
+    ['pause', 'incomplete', 'the run is paused by ann: enough'],
+  ] as const)('hears an order to %s before its next turn', async (type, status, reason) => {
+    const { make } = workshop()
+    const control = new RunControl()
+    const ordering = make('do', {
+      execute: () => void control.order({ type, by: 'ann', reason: 'enough' }),
+    })
+    const model = scriptedModel({
+      turns: [{ calls: [{ tool: 'do' }] }, { calls: [{ tool: 'done' }] }, { text: 'Done.' }],
+    })
+    const agent = new Agent({ model, playbook, tools: [ordering, make('done')] })
+    expect(await agent.run('x', { control })).toMatchObject({ status, reason })
+  })
+})
