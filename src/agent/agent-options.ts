@@ -2,6 +2,7 @@ import type { LanguageModel } from 'ai'
 import type { Journal, JournalEntry } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEnd } from '../run/event.ts'
+import type { Json } from '../shared/json.ts'
 import type { Outcome } from '../run/ticket.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
@@ -110,6 +111,8 @@ export interface AgentResult {
   readonly status: RunEnd
   /** The final answer; of a run that did not succeed, the last thing the model said. */
   readonly message: string
+  /** What a Markdown playbook returned, as it is; null where it returned nothing, did not succeed, or is of another kind. */
+  readonly value: Json
   /** Why the run did not succeed; null if it did. */
   readonly reason: string | null
   readonly playbookPlan: PlaybookPlan

@@ -368,6 +368,7 @@ export class Agent {
       run: record.run,
       status: enforcer.status ?? 'incomplete',
       message: work.lastText,
+      value: enforcer.status === 'succeeded' ? (enforcer.gate.state.program?.result ?? null) : null,
       reason,
       playbookPlan: enforcer.plan,
       violations: enforcer.violations,

@@ -23,12 +23,14 @@ export function checkRun(prompt: unknown, options: RunOptions): void {
     throw new LockstepError('usage', `The task of a run is a text, not ${describeKind(prompt)}.`)
   }
   refuseStrangers('A run', options, Object.keys(ofRun))
+  checkPerson(options.person)
   checkSignal(options.signal)
 }
 
 /** Throws `usage` for options that would do nothing. */
 export function checkResume(options: ResumeOptions): void {
   refuseStrangers('Resuming', options, Object.keys(ofResume))
+  checkPerson(options.person)
   checkSignal(options.signal)
   const { settle, retry } = options as { readonly settle?: unknown; readonly retry?: unknown }
   if (settle !== undefined && (typeof settle !== 'object' || settle === null || Array.isArray(settle))) {
@@ -40,6 +42,13 @@ export function checkResume(options: ResumeOptions): void {
   if (retry !== undefined && !(Array.isArray(retry) && retry.every((step) => typeof step === 'string'))) {
     throw new LockstepError('usage', `retry is a list of steps, not ${describeKind(retry)}.`)
   }
+}
+
+function checkPerson(person: unknown): void {
+  if (person === undefined || typeof (person as { hear?: unknown } | null)?.hear === 'function') return
+  throw new LockstepError('usage', `person must have a function hear, and is ${describeKind(person)}.`, {
+    hint: 'Write person: { hear: async () => text }, with null where they will say nothing more.',
+  })
 }
 
 function checkSignal(signal: unknown): void {

@@ -25,6 +25,7 @@ import {
 } from './agent-run.ts'
 import { errandOf } from './errand.ts'
 import { runAfterToolCall, runBeforeModelCall, runBeforeToolCall, type HookedCall } from './hook.ts'
+import { hearPerson } from './hear-person.ts'
 import { Interruption } from './interruption.ts'
 import { makeCall } from './make-call.ts'
 import { askQuestions } from './question/ask-questions.ts'
@@ -221,7 +222,7 @@ export class ProgramRun {
     if (person === null && this.#hearing === null) {
       return { status: 'paused', reason: 'it waits for a person to say something' }
     }
-    this.#hearing ??= person!.hear(signal)
+    this.#hearing ??= hearPerson(person!, signal)
     const timers = enforcer.gate.state.program?.timers.map(({ due }) => due) ?? []
     const heard = await this.#until(this.#hearing, timers.length === 0 ? null : Math.min(...timers))
     if (heard === undefined) return null
