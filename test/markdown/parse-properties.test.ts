@@ -179,6 +179,8 @@ describe('four times the text takes about four times as long', () => {
     comments: (n) => `## A\n### Steps\n${'<!-- '.repeat(n * 20)}`,
     'long descriptions': (n) => `## A($x)\n${'{ ['.repeat(n * 20)}\n### Steps\n- End program\n`,
     braces: (n) => `## A\n### Steps\n${`- Tell user "${'{ ['.repeat(900)}"\n`.repeat(n / 20)}`,
+    commas: (n) => `## A($x)\n### Steps\n- If $x > 1 ${','.repeat(n * 7)} y\n`,
+    'commas or not': (n) => `## A($x)\n### Steps\n- If ${', '.repeat(n * 3)} or $x\n`,
     dashes: (n) => `## A\n### Steps\n${'- '.repeat(n * 30)}`,
     quotes: (n) => `## A\n### Steps\n- Tell user ${'"a" '.repeat(n * 20)}\n`,
   }

@@ -113,12 +113,15 @@ function splitInline(
   )
 }
 
+/** What stands before each border is read as a condition, so a text full of commas is not looked at all the way. */
+const mostBorders = 50
+
 /** Where a sign stands outside of quotes, brackets and numbers, with something behind it. */
 function bordersAt(words: string, sign: string): { end: number; next: number }[] {
   const borders: { end: number; next: number }[] = []
   if (!words.includes(sign)) return borders
   let end = -1
-  for (const part of splitTopLevel(words, sign).slice(0, -1)) {
+  for (const part of splitTopLevel(words, sign).slice(0, -1).slice(0, mostBorders)) {
     end += part.length + 1
     const rest = words.slice(end + 1)
     const inNumber = /\d$/.test(part) && /^\d/.test(rest)

@@ -50,10 +50,24 @@ function plainWords(words: string): string {
   const straight = /[“”„‘’]/.test(words)
     ? words.replaceAll(/[“”„]/g, '"').replaceAll(/(?<!\p{L})[‘’]|[‘’](?!\p{L})/gu, "'")
     : words
-  return straight.replace(
-    /[\s:;,.]*(?:\s+then)?(?:[\s:;,.]+(?:then\s+)?(?:do|perform|follow)\s+(?:the\s+following(?:\s+steps)?|this|these\s+steps))?[\s:;,.]*$/i,
-    '',
-  )
+  const bare = withoutSigns(straight)
+  // Only its end is looked at: from anywhere else a long row of signs would be tried again and again.
+  const from = Math.max(0, bare.length - longestOpening)
+  const opening = stepsOpening.exec(bare.slice(from))
+  const said = opening === null ? bare : withoutSigns(bare.slice(0, from + opening.index))
+  return /\sthen$/i.test(said.slice(-5)) ? withoutSigns(said.slice(0, -4)) : said
+}
+
+/** What says that the steps follow. */
+const stepsOpening =
+  /[\s:;,.](?:then\s+)?(?:do|perform|follow)\s+(?:the\s+following(?:\s+steps)?|this|these\s+steps)$/i
+const longestOpening = 200
+
+/** The text without blanks, colons, commas and full stops at its end. */
+function withoutSigns(text: string): string {
+  let end = text.length
+  while (end > 0 && /[\s:;,.]/.test(text[end - 1]!)) end--
+  return text.slice(0, end)
 }
 
 /** Words behind a variable that are more often one of its values than a matter of opinion. */

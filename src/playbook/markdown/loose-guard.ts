@@ -61,6 +61,17 @@ const compares =
 const must = /\bmust\b|\bmustn't\b|\bis\s+required\s+to\b|\b(?:has|have|needs)\s+to\s+be\b/i
 const trailing = /\s(?:if|unless|when|provided\s+that|as\s+long\s+as)\s+(.+?)[.!]?$/is
 
+/** The words that open a guard, and those without which nothing else in a sentence makes it one. */
+const openers: ReadonlySet<string> = new Set(
+  `stop abort end exit quit terminate halt finish cancel skip leave break only continue proceed go carry move always please first make
+  ensure assert require see be check verify confirm validate`.split(/\s+/),
+)
+const mayBind =
+  /\b(?:not|no|never|cannot|avoid|refrain|without|forbidden|must|only|if|unless|when|provided|as\s+long|required|has|have|needs)\b|n't/i
+const askers: ReadonlySet<string> = new Set(
+  'ask prompt consult confirm check verify clear agree double'.split(' '),
+)
+
 /** Notes a bullet that is left to a model, or said to the person, although it reads like a guard; says whether it did. */
 export function noteLooseGuard(bullet: Bullet, how: 'act' | 'ask', context: StepContext): boolean {
   const found = looseGuard(bullet, how, context)
@@ -83,7 +94,8 @@ function looseGuard(
       instead: call === undefined ? approvals : `if a call is meant, write \`${call}(…)\``,
     }
   }
-  if (how === 'ask') return null
+  // Most sentences are none.
+  if (how === 'ask' || (!openers.has(bullet.word) && !mayBind.test(text))) return null
   const call = negatedCall(text, context)
   if (call !== null)
     return {
@@ -111,7 +123,7 @@ function looseGuard(
 }
 
 function asksSomebodyElse(text: string, { word }: Bullet): boolean {
-  if (asksRole.test(text) || checksWithRole.test(text)) return true
+  if (askers.has(word) && (asksRole.test(text) || checksWithRole.test(text))) return true
   return seekers.has(word) && approval.test(text) && !asksPartner.test(text)
 }
 

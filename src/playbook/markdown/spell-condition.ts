@@ -237,8 +237,8 @@ function withoutShortForms(text: string): string {
     .replace(/\b(?:less|fewer|lower|smaller)\s+than\s+or\s+equal\s+to\b/gi, 'at most')
     .replace(/\bequal\s+to\s+or\s+(?:greater|more|higher|larger)\s+than\b/gi, 'at least')
     .replace(/\bequal\s+to\s+or\s+(?:less|fewer|lower|smaller)\s+than\b/gi, 'at most')
-    .replace(/(\S+)\s+or\s+(?:more|greater|higher|above)$/i, 'at least $1')
-    .replace(/(\S+)\s+or\s+(?:less|fewer|lower|below)$/i, 'at most $1')
+    .replace(/(?<!\S)(\S+)\s+or\s+(?:more|greater|higher|above)$/i, 'at least $1')
+    .replace(/(?<!\S)(\S+)\s+or\s+(?:less|fewer|lower|below)$/i, 'at most $1')
 }
 
 const andWord = /\s+and\s+/i
