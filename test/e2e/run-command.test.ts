@@ -320,11 +320,14 @@ describe('lockstep run: calls that end badly', () => {
   it('stops on Ctrl-C, ends what runs, and says how to go on', async () => {
     const mark = join(folder, 'cancel.pid')
     const config = write('cancel.json', exec('slow', [node, sleeper, mark]))
+    let waiting = false
     const ended = runLockstep(['run', file, ...model, '--config', config], {
       cwd: folder,
       env: home().env,
       onOutput(out, child) {
-        if (!out.includes('1 step')) return
+        // Once: a second signal would meet a process that is leaving already.
+        if (waiting || !out.includes('1 step')) return
+        waiting = true
         const wait = setInterval(() => {
           if (!existsSync(mark) || readFileSync(mark, 'utf8') === '') return
           clearInterval(wait)
