@@ -48,6 +48,9 @@ export class ProgramRun {
     this.#person = person
     this.#recorded = recorded
     this.#turns = recorded?.turns ?? 0
+    // What was said at the beginning and not heard before the run was put down is heard now.
+    if (recorded?.events.every(({ type }) => type !== 'message.received') === true)
+      this.#expect(recorded.task)
   }
 
   /** What the program returned, in words. */
@@ -62,6 +65,10 @@ export class ProgramRun {
   /** Notes the beginning; a text that is not empty is the first thing the person says. */
   async prompt(text: string): Promise<void> {
     await writePrompt(this.#setup, text)
+    this.#expect(text)
+  }
+
+  #expect(text: string): void {
     if (text !== '') this.#hearing = Promise.resolve(text)
   }
 

@@ -29,6 +29,8 @@ export interface RecordedRun {
   /** The run above, if this one was made under a call of another. */
   readonly parent: { readonly run: string; readonly callId: string } | null
   readonly events: readonly RunEvent[]
+  /** What the run was asked to do. */
+  readonly task: string
   readonly messages: RecordedMessage[]
   readonly turn: OpenTurn | null
   /** What this run's model took, and what the runs below it took. */
@@ -65,6 +67,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
   const messages: RecordedMessage[] = []
   let turn: OpenTurn | null = null
   let lastText = ''
+  let task: string | null = null
   let parent: RecordedRun['parent'] = null
   let turns = 0
   const below: Extract<AgentFact, { type: 'agent.returned' }>[] = []
@@ -90,7 +93,10 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
     switch (fact.type) {
       case 'agent.prompted':
       case 'agent.reminded':
-        if (fact.type === 'agent.prompted') parent = fact.parent ?? null
+        if (fact.type === 'agent.prompted') {
+          parent = fact.parent ?? null
+          task ??= fact.text
+        }
         messages.push({ role: 'user', content: fact.text })
         turn = null
         break
@@ -120,7 +126,7 @@ export function readRecord(entries: readonly JournalEntry[]): RecordedRun {
         break
     }
   }
-  return { events, messages, turn, turns, lastText, usage, below, parent }
+  return { events, task: task ?? '', messages, turn, turns, lastText, usage, below, parent }
 }
 
 /** A turn of which nothing is answered. */

@@ -41,9 +41,17 @@ export async function writeFact(setup: RunSetup, fact: AgentFact): Promise<void>
   })
 }
 
-/** Writes down what a run is asked to do, and under which call of which run it is made (G18). Throws `record_failed`. */
+/**
+ * Writes down what a run is asked to do, and under which call of which run it is made (G18). It is written together with the beginning of the run, so that
+ * whatever has begun can be taken up. Throws `record_failed`.
+ */
 export async function writePrompt(setup: RunSetup, text: string): Promise<void> {
-  await writeFact(setup, promptFact(setup, text))
+  const fact = promptFact(setup, text)
+  setup.onEvent?.(fact)
+  await setup.record.write([fact]).catch((cause: unknown) => {
+    throw recordFailure(cause)
+  })
+  await setup.enforcer.written()
 }
 
 /** What a run is asked to do, as a fact. */

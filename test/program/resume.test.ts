@@ -148,8 +148,12 @@ describe('a program that was cut off after any append', () => {
     expect(wholeJournal.ends.length).toBeGreaterThan(15)
   })
 
-  const prompted = entries.find(({ type }) => type === 'agent.prompted')!.seq
-  test.each(wholeJournal.ends.filter((end) => end >= prompted))(
+  test('can be taken up as soon as it has begun: its task is written with its beginning', () => {
+    const prompted = entries.find(({ type }) => type === 'agent.prompted')!.seq
+    expect(wholeJournal.ends[0]).toBeGreaterThanOrEqual(prompted)
+  })
+
+  test.each(wholeJournal.ends)(
     'does everything exactly once, or says what nobody knows (after entry %i)',
     async (end) => {
       const kept = entries.slice(0, end)
@@ -186,4 +190,55 @@ describe('a program that was cut off after any append', () => {
       expect(log.toSorted()).toEqual(effects.filter((each) => !told || each !== 'look {"n":3}').toSorted())
     },
   )
+})
+
+describe('a program that was killed before', () => {
+  const ask = {
+    kind: 'ask',
+    words: null,
+    targets: [variable('order', 'str')],
+    until: null,
+    maxTurns: 3,
+  } as const
+  const short = programPlaybook(
+    program([
+      procedure('Main', [
+        ask,
+        call('pay', { order: 'order' }),
+        { kind: 'return', value: computed('$order') },
+      ]),
+    ]),
+    'short',
+  )
+  const killedAfter = async (type: string, keys: string[]) => {
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      risk: 'write',
+      reconcile: () => ({ outcome: 'failed' }),
+      execute: (_, { idempotencyKey }) => void keys.push(idempotencyKey),
+    })
+    const agentOn = (journal: Journal) => new Agent({ model: 'none', playbook: short, journal, tools: [pay] })
+    const journal = new CuttableJournal()
+    await agentOn(journal).run('ORD-42', { run: 'r' })
+    const all = await journal.read('r')
+    const at = all.find((entry) => entry.type === type)!.seq
+    const kept = all.slice(
+      0,
+      journal.ends.find((end) => end >= at),
+    )
+    const copy = new MemoryJournal()
+    await copy.append('r', kept, { ...by, expectedSeq: 0 })
+    return await agentOn(copy).resume('r')
+  }
+
+  test('its first words were heard hears them when it is taken up', async () => {
+    expect(await killedAfter('person.awaited', [])).toMatchObject({ status: 'succeeded', message: 'ORD-42' })
+  })
+
+  test('a call was carried out makes it anew under the same key: the first request may still be on its way', async () => {
+    const keys: string[] = []
+    expect(await killedAfter('tool.admitted', keys)).toMatchObject({ status: 'succeeded' })
+    expect(keys).toEqual(['r/step-1', 'r/step-1'])
+  })
 })

@@ -388,7 +388,8 @@ function settleCall({ program, compiled, state }: ProgramContext, event: OfType<
   if (event.outcome === 'succeeded' && compiled.followedCalls.has(tool)) frame.followed.push(tool)
   const awaited = pending?.kind === 'call' && pending.callId === event.callId ? pending : null
   if (awaited === null && frame.calling?.callId !== event.callId) return
-  if (event.outcome === 'not_executed' && awaited !== null && approval === null) {
+  const refused = approval !== null && approval.state !== 'granted'
+  if (event.outcome === 'not_executed' && awaited !== null && !refused) {
     // Nothing was done, so it is to be done: the call is made anew.
     program.pending = null
     return
