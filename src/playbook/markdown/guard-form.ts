@@ -11,6 +11,7 @@ import { isComputable, readCondition } from './condition.ts'
 import { endingForm } from './ending-form.ts'
 import { negateCondition } from './negate-condition.ts'
 import type { StepContext } from './step-context.ts'
+import { withoutQuoted } from './without-quoted.ts'
 import { wordsOf } from './words.ts'
 
 const openers: ReadonlySet<string> = new Set(
@@ -139,9 +140,4 @@ function conditionIn(words: string, word: string, bullet: Bullet, context: StepC
   if (/^when/i.test(word) && !isComputable(words, context)) return null
   const condition = readCondition(words, Math.max(0, bullet.text.lastIndexOf(words)), bullet, context)
   return /^unless$/i.test(word) ? negateCondition(condition) : condition
-}
-
-/** The text with what stands in quotes blanked out, as long as before. */
-export function withoutQuoted(text: string): string {
-  return text.includes('"') ? text.replace(/"[^"]*"/g, (part) => '_'.repeat(part.length)) : text
 }

@@ -10,16 +10,9 @@ import type { ProgramTool } from './callables.ts'
 import { isComputable } from './condition.ts'
 import { partner } from './confirm-form.ts'
 import { type Findings, quote } from './findings.ts'
-import { withoutQuoted } from './guard-form.ts'
+import { withoutQuoted } from './without-quoted.ts'
 import { negatedCall } from './negation.ts'
-import type { StepContext } from './step-context.ts'
-
-/** A guard that binds nothing. Whether it is an error is known when the whole program is read. */
-export interface LooseGuard {
-  readonly bullet: Bullet
-  readonly why: string
-  readonly instead: string
-}
+import type { LooseGuard, StepContext } from './step-context.ts'
 
 const onlyIf = 'write `If …` with `End program` below it, or `Only continue if …` with a comparison of values'
 const approvals =

@@ -6,7 +6,6 @@ import type { Bullet } from './bullet.ts'
 import type { Callables, ProgramTool } from './callables.ts'
 import type { Findings } from './findings.ts'
 import { type Lifted, liftCalls } from './lift-calls.ts'
-import type { LooseGuard } from './loose-guard.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
 import type { VariableUses } from './variable-uses.ts'
@@ -20,6 +19,13 @@ export interface UnresolvedStep {
   readonly file: string | null
   readonly line: number
   readonly candidates: readonly string[]
+}
+
+/** A guard that binds nothing. Whether it is an error is known when the whole program is read. */
+export interface LooseGuard {
+  readonly bullet: Bullet
+  readonly why: string
+  readonly instead: string
 }
 
 /** What is known while a playbook is read. */
