@@ -370,8 +370,13 @@ export class Agent {
       message: work.lastText,
       value: enforcer.status === 'succeeded' ? (enforcer.gate.state.program?.result ?? null) : null,
       reason,
-      playbookPlan: enforcer.plan,
-      violations: enforcer.violations,
+      // Worked out for whoever asks: of many runs, few are looked at so closely.
+      get playbookPlan() {
+        return enforcer.plan
+      },
+      get violations() {
+        return enforcer.violations
+      },
       metrics: {
         promptTokens: spending.promptTokens,
         completionTokens: spending.completionTokens,
@@ -381,7 +386,9 @@ export class Agent {
         modelSeconds: spending.modelMs / 1000,
         toolSeconds: spending.toolMs / 1000,
       },
-      snapshot: { run: record.run, entries: record.entries },
+      get snapshot() {
+        return { run: record.run, entries: record.entries }
+      },
     }
   }
 

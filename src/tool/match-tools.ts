@@ -5,6 +5,9 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { ToolRegistry } from './tool-registry.ts'
 import type { Tool } from './tool.ts'
 
+/** Which playbooks were found to have all their tools: a registry loses none, and many runs of a playbook may begin. */
+const matched = new WeakMap<ToolRegistry, WeakSet<Playbook>>()
+
 /** The registry of a run, if it has one. Throws `unknown_tool` if the playbook names a tool that is not in it. */
 export function matchTools(
   playbook: Playbook,
@@ -12,10 +15,16 @@ export function matchTools(
 ): ToolRegistry | null {
   if (tools === undefined) return null
   const registry = tools instanceof ToolRegistry ? tools : new ToolRegistry(tools)
+  const known = matched.get(registry)
+  if (known?.has(playbook) === true) return registry
   const named = namedTools(playbook)
   const own = new Set(playbook.program === null ? [] : compileProgram(playbook.program).ownCalls)
   const missing = [...named].filter((tool) => !registry.has(tool) && !own.has(tool))
-  if (missing.length === 0) return registry
+  if (missing.length === 0) {
+    if (known === undefined) matched.set(registry, new WeakSet([playbook]))
+    else known.add(playbook)
+    return registry
+  }
   const meant = missing.map((tool) => [tool, registry.nearest(tool)]).find(([, nearest]) => nearest !== null)
   throw new LockstepError(
     'unknown_tool',
