@@ -13,6 +13,7 @@ export interface ReadEntry {
   readonly hash: string | null
   /** What the digest of the payload is made of; null where the payload is not in the export. */
   readonly salted: string | null
+  /** The payload, a value of its own each time. */
   data(): JsonObject | null
   /** What a withheld payload says for people; nothing proves it. */
   readonly view: JsonObject | null
@@ -73,24 +74,24 @@ class SealedLine implements ReadEntry {
   readonly hash: string
   readonly salted: string
   readonly view = null
-  readonly #line: string
-  readonly #from: number
+  readonly line: string
+  readonly from: number
 
   constructor(line: string, link: ChainLink, linkText: string, hash: string, salted: string, from: number) {
     this.link = link
     this.linkText = linkText
     this.hash = hash
     this.salted = salted
-    this.#line = line
-    this.#from = from
+    this.line = line
+    this.from = from
   }
 
   data(): JsonObject {
-    return JSON.parse(this.#line.slice(this.#from, -1)) as JsonObject
+    return JSON.parse(this.line.slice(this.from, -1)) as JsonObject
   }
 
   canonical(): ReturnType<ReadEntry['canonical']> {
-    return readAnyLine(this.#line)
+    return readAnyLine(this.line)
   }
 }
 
@@ -170,7 +171,7 @@ function readAnyLine(line: string): ReadEntry {
     linkText: canonicalJson(link as unknown as JsonObject),
     hash,
     salted: payload === null ? null : saltedPayload(salt as string, canonicalJson(payload)),
-    data: () => payload,
+    data: () => (payload === null ? null : { ...payload }),
     view: isJsonObject(view as Json) ? (view as JsonObject) : null,
   }
   return { ...entry, canonical: () => entry }
@@ -184,7 +185,7 @@ function readPlain(entry: JournalEntry, redacted: boolean): ReadEntry {
     linkText: writeLink(link),
     hash: null,
     salted: null,
-    data: () => (redacted ? null : data),
+    data: () => (redacted ? null : { ...data }),
     view: data,
   }
   return { ...read, canonical: () => read }

@@ -32,10 +32,10 @@ export function checkChain(
 }
 
 function checkOrder(chain: string, entries: readonly ReadEntry[]): Finding[] {
+  if (entries.every(({ link }, index) => link.seq === index + 1)) return []
   const numbers = entries.map(({ link }) => link.seq)
   const present = new Set(numbers)
   const misplaced = numbers.findIndex((seq, index) => seq !== index + 1)
-  if (misplaced === -1) return []
   let gap = 1
   while (present.has(gap)) gap++
   const highest = numbers.reduce((most, seq) => Math.max(most, seq), 0)

@@ -127,7 +127,7 @@ function checkClosed(
   } else if (last.hash !== closed.head) {
     const message = `the run was closed with another entry ${closed.entries}`
     findings.push({ kind: 'edit', chain: run.run, seq: closed.entries, message })
-  } else if (!entries.some(({ link }) => closingTypes.has(link.type))) {
+  } else if (entries.findLast(({ link }) => closingTypes.has(link.type)) === undefined) {
     const message = 'the run was closed, and nothing in it says how it ended'
     findings.push({ kind: 'truncation', chain: run.run, seq: closed.entries, message })
   } else if (closed.entries === entries.length) {

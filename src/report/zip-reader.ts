@@ -5,9 +5,11 @@
  * X1  Nothing is written anywhere: members come as bytes. A name that would lead out of a folder is refused all the same.
  * X2  What is unpacked is at most as large as the caller allows, all members together, and as large as it says.
  * X3  The two descriptions of a member agree, members do not overlap, and no name comes twice; otherwise two readers could see two archives.
+ * X4  Every byte is one that Lockstep writes or that is checked: an archive that another program packed is refused.
  */
 import { crc32, inflateRawSync } from 'node:zlib'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { fixedHead } from './zip-writer.ts'
 
 /** The most bytes an archive may unpack to, and the most members it may have. */
 export interface ZipLimits {
@@ -17,8 +19,8 @@ export interface ZipLimits {
 
 interface Member {
   readonly name: string
-  readonly method: number
-  readonly flags: number
+  /** How both descriptions put it. */
+  readonly about: Buffer
   readonly crc: number
   readonly packed: number
   readonly size: number
@@ -50,12 +52,14 @@ function readMembers(bytes: Buffer, limits: ZipLimits): ReadonlyMap<string, Buff
   let end = 0
   for (const member of members.toSorted((one, other) => one.at - other.at)) {
     const { name, at } = member
-    if (at < end) throw refusal(`${quoted(name)} overlaps another member`)
+    if (at !== end) throw refusal(`${quoted(name)} overlaps another member, or something lies before it`)
     const start = checkLocal(bytes, member)
     end = start + member.packed
     if (found.has(name)) throw refusal(`${quoted(name)} is in it twice`)
     found.set(name, unpack(bytes.subarray(start, end), member))
   }
+  if (end !== bytes.readUInt32LE(bytes.length - endSize + 16))
+    throw refusal('something lies behind its members')
   return found
 }
 
@@ -67,6 +71,12 @@ function readDirectory(bytes: Buffer, limits: ZipLimits): readonly Member[] {
   const count = bytes.readUInt16LE(end + 10)
   const size = bytes.readUInt32LE(end + 12)
   const start = bytes.readUInt32LE(end + 16)
+  if (
+    bytes.readUInt32LE(end + 4) !== 0 ||
+    bytes.readUInt16LE(end + 8) !== count ||
+    bytes.readUInt16LE(end + 20) !== 0
+  )
+    throw refusal('it is a part of another archive')
   if (count > limits.members) throw refusal(`it has ${count} members, and ${limits.members} are allowed`)
   if (start + size !== end) throw refusal('its directory is not where it says')
   const members: Member[] = []
@@ -75,56 +85,51 @@ function readDirectory(bytes: Buffer, limits: ZipLimits): readonly Member[] {
   for (let number = 0; number < count; number++) {
     if (bytes.readUInt32LE(at) !== 0x0201_4b50) throw refusal('its directory is damaged')
     const label = bytes.readUInt16LE(at + 28)
-    const extra = bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
     const member = {
-      flags: bytes.readUInt16LE(at + 8),
-      method: bytes.readUInt16LE(at + 10),
+      about: bytes.subarray(at + 6, at + 32),
       crc: bytes.readUInt32LE(at + 16),
       packed: bytes.readUInt32LE(at + 20),
       size: bytes.readUInt32LE(at + 24),
       at: bytes.readUInt32LE(at + 42),
       name: bytes.toString('utf8', at + 46, at + 46 + label),
     }
+    const isOurs =
+      bytes.readUInt16LE(at + 4) === 20 && bytes.subarray(at + 32, at + 42).every((byte) => byte === 0)
+    if (!isOurs || !member.about.subarray(0, fixedHead.length).equals(fixedHead))
+      throw refusal(`${quoted(member.name)} was not packed by Lockstep`)
     checkMember(member)
     total += member.size
     if (total > limits.bytes) throw refusal(`it unpacks to more than ${limits.bytes} bytes`)
     members.push(member)
-    at += 46 + label + extra
+    at += 46 + label
   }
   if (at !== end) throw refusal('its directory is damaged')
   return members
 }
 
-function checkMember({ name, method, flags }: Member): void {
+function checkMember({ name }: Member): void {
   const parts = name.split('/')
   const leadsOut = parts.some((part) => part === '' || part === '.' || part === '..')
   // oxlint-disable-next-line no-control-regex -- these characters are what is looked for
   if (leadsOut || /[\\:\u0000-\u001f\u007f\ufffd]/.test(name))
     throw refusal(`${quoted(name)} is no name of a member`)
-  if ((flags & 1) !== 0) throw refusal(`${quoted(name)} is encrypted`)
-  if (method !== 0 && method !== 8) throw refusal(`${quoted(name)} is packed in a way that is not known`)
 }
 
 /** Where the bytes of a member begin, after its own description was compared with the directory's (X3). */
-function checkLocal(bytes: Buffer, { name, at, method, crc, packed, size, flags }: Member): number {
-  const label = bytes.readUInt16LE(at + 26)
+function checkLocal(bytes: Buffer, { name, at, about }: Member): number {
+  const label = Buffer.byteLength(name)
   const same =
     bytes.readUInt32LE(at) === 0x0403_4b50 &&
-    bytes.toString('utf8', at + 30, at + 30 + label) === name &&
-    bytes.readUInt16LE(at + 8) === method &&
-    // With bit 3 the numbers stand behind the member.
-    ((flags & 8) !== 0 ||
-      (bytes.readUInt32LE(at + 14) === crc &&
-        bytes.readUInt32LE(at + 18) === packed &&
-        bytes.readUInt32LE(at + 22) === size))
+    bytes.subarray(at + 4, at + 30).equals(about) &&
+    bytes.toString('utf8', at + 30, at + 30 + label) === name
   if (!same) throw refusal(`${quoted(name)} is described in two ways`)
-  return at + 30 + label + bytes.readUInt16LE(at + 28)
+  return at + 30 + label
 }
 
-function unpack(packed: Buffer, { name, method, size, crc }: Member): Buffer {
+function unpack(packed: Buffer, { name, size, crc }: Member): Buffer {
   let bytes: Buffer
   try {
-    bytes = method === 0 ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(size, 1) })
+    bytes = inflateRawSync(packed, { maxOutputLength: Math.max(size, 1) })
   } catch (cause) {
     throw refusal(`${quoted(name)} does not unpack to what it says`, cause)
   }

@@ -10,10 +10,9 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { LockstepError } from '../shared/lockstep-error.ts'
 
 const most = 0xffff_ffff
-/** 1 January 1980, the first day there is. */
-const date = 0x21
-const utf8 = 0x800
-const deflated = 8
+
+/** What the description of every member begins with: version 2.0, a name in UTF-8, deflate, and 1 January 1980, the first day there is. */
+export const fixedHead = Buffer.from([20, 0, 0, 8, 8, 0, 0, 0, 0x21, 0])
 
 /** An archive that is being written. */
 export class ZipWriter {
@@ -40,10 +39,7 @@ export class ZipWriter {
       })
     const label = Buffer.from(name)
     const about = Buffer.alloc(26)
-    about.writeUInt16LE(20, 0)
-    about.writeUInt16LE(utf8, 2)
-    about.writeUInt16LE(deflated, 4)
-    about.writeUInt16LE(date, 8)
+    fixedHead.copy(about)
     about.writeUInt32LE(crc32(bytes), 10)
     about.writeUInt32LE(packed.length, 14)
     about.writeUInt32LE(bytes.length, 18)

@@ -93,18 +93,10 @@ describe('an archive', () => {
   test('refuses what is encrypted, packed in another way, cut off, longer, or damaged anywhere', () => {
     const bytes = two()
     const first = described(bytes, 0)
-    expect(() =>
-      readZip(
-        patched(bytes, first, (copy, at) => void copy.writeUInt16LE(1, at + 8)),
-        limits,
-      ),
-    ).toThrow(/is encrypted/)
-    expect(() =>
-      readZip(
-        patched(bytes, first, (copy, at) => void copy.writeUInt16LE(14, at + 10)),
-        limits,
-      ),
-    ).toThrow(/packed in a way that is not known/)
+    const otherwise = (offset: number, value: number) =>
+      patched(bytes, first, (copy, at) => void copy.writeUInt16LE(value, at + offset))
+    expect(() => readZip(otherwise(8, 0x801), limits)).toThrow(/was not packed by Lockstep/)
+    expect(() => readZip(otherwise(10, 14), limits)).toThrow(/was not packed by Lockstep/)
     expect(() => readZip(Buffer.concat([bytes, Buffer.from('x')]), limits)).toThrow(
       /no end, or something behind it/,
     )
@@ -112,17 +104,11 @@ describe('an archive', () => {
       expect(() => readZip(bytes.subarray(0, length), limits)).toThrow(/cannot be trusted/)
   })
 
-  test('never throws anything but that it cannot be trusted, whatever its bytes are', () => {
+  test('X4: refuses every change of a single byte', () => {
     const bytes = two()
     for (let at = 0; at < bytes.length; at++) {
-      for (const value of [0, 1, 0x7f, 0xff]) {
-        const changed = patched(bytes, at, (copy) => void (copy[at] = value))
-        try {
-          readZip(changed, limits)
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'invalid_archive' })
-        }
-      }
+      const changed = patched(bytes, at, (copy) => void (copy[at]! ^= 1))
+      expect(() => readZip(changed, limits), `byte ${at}`).toThrow(/cannot be trusted/)
     }
   })
 })
