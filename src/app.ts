@@ -11,8 +11,11 @@ import type { SecretVault } from './adapter/secret-vault.ts'
 import type { AgentOptions } from './agent/agent-options.ts'
 import type { AgentSetup, ReadyAgent } from './agent/prepare-agent.ts'
 import type { PersonTerminal } from './agent/person-terminal.ts'
+import type { writeOrder as WriteOrderFunction } from './agent/write-order.ts'
 import type { writeVote as WriteVoteFunction } from './agent/write-vote.ts'
 import type { QuestionAnswers } from './agent/question/ask-questions.ts'
+import type { EngineClient } from './engine/engine-client.ts'
+import type { OpenEngine, OpenEngineOptions } from './engine/embedded/open-engine.ts'
 import type { ChainStore } from './journal/chain-store.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
@@ -32,10 +35,14 @@ import { isTool } from './tool/is-tool.ts'
 import type { Tool } from './tool/tool.ts'
 
 export type { AgentEvent } from './agent/agent-event.ts'
-export type { AgentResult, ResumeOptions } from './agent/agent-options.ts'
+export type { AgentResult, ResumeOptions, RunOptions } from './agent/agent-options.ts'
 export type { AgentStream } from './agent/agent.ts'
 export type { AgentSetup, ReadyAgent } from './agent/prepare-agent.ts'
 export { Interruption } from './agent/interruption.ts'
+export { RunControl, type RunOrder } from './agent/run-control.ts'
+export type { EngineClient } from './engine/engine-client.ts'
+export type { OpenEngine } from './engine/embedded/open-engine.ts'
+export type { RunRest, RunWork, Seat } from './engine/engine.ts'
 export type { Person } from './agent/person.ts'
 export { scriptTurn } from './agent/question/script-turn.ts'
 export type { Checkpoint } from './journal/chain-checkpoint.ts'
@@ -49,6 +56,11 @@ export { practiceDeclarations } from './practice/practice-declaration.ts'
  */
 export async function openJournal(folder: string): Promise<Journal> {
   return usesFiles() ? await openFiles(folder) : await openChainStore(dirname(folder))
+}
+
+/** Writes an order into the record of a run that nobody is at work on, without binding any tool. */
+export async function writeOrder(...args: Parameters<WriteOrder>): ReturnType<WriteOrder> {
+  return await (await import('./agent/write-order.ts')).writeOrder(...args)
 }
 
 /** The journal that holds a run of a data folder; where new runs are written if none does. */
@@ -96,6 +108,24 @@ export async function openChainStore(home: string): Promise<ChainStore> {
 const storeFile = 'journal.db'
 
 type WriteVote = typeof WriteVoteFunction
+type WriteOrder = typeof WriteOrderFunction
+
+/** Makes this process the engine of a data folder; null if another one is, or runs are written to files. */
+export async function openEngine(
+  home: string,
+  options: Omit<OpenEngineOptions, 'openStore'>,
+): Promise<OpenEngine | null> {
+  if (usesFiles()) return null
+  const engines = await import('./engine/embedded/open-engine.ts')
+  return await engines.openEngine(home, { ...options, openStore: () => openChainStore(home) })
+}
+
+/** The engine of a data folder in another process; null if there is none. Throws `engine_unavailable`. */
+export async function connectEngine(home: string): Promise<EngineClient | null> {
+  const { engineAddress } = await import('./engine/engine-address.ts')
+  const { EngineClient } = await import('./engine/engine-client.ts')
+  return await EngineClient.connect(engineAddress(home))
+}
 
 /** Everything that was recorded beside and in a folder of runs; no store is made where there is none. */
 export async function openRecords(folder: string): Promise<Records> {

@@ -26,6 +26,9 @@ export interface ReadyAgent {
   start(prompt: string, options: RunOptions): AgentStream
   /** Takes a recorded run up; the stream tells what is added to its record. */
   resume(run: string, options: ResumeOptions): AgentStream
+  /** Writes an order, or what a person says, into the record of a run that nobody is at work on. */
+  readonly order: Agent['order']
+  readonly vote: Agent['vote']
 }
 
 /** Makes an agent. Throws what stops a run from starting, such as a tool that is missing. */
@@ -33,12 +36,14 @@ export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
   const { playbook, policy } = setup
   const tools = new ToolRegistry(setup.tools)
   await keepDocuments(setup.journal, { playbook, policies: policy?.policies ?? [], tools })
-  const queue = new EventQueue<AgentEvent>()
-  const agent = new Agent({ ...setup, journal: watch(setup.journal, (event) => queue.push(event)) })
   const begun = new Agent(setup)
   return {
     start: (prompt, options) => begun.stream(prompt, options),
+    order: (run, order) => begun.order(run, order),
+    vote: (run, callId, vote) => begun.vote(run, callId, vote),
     resume(run, options) {
+      const queue = new EventQueue<AgentEvent>()
+      const agent = new Agent({ ...setup, journal: watch(setup.journal, (event) => queue.push(event)) })
       const result = agent.resume(run, options).finally(() => queue.end())
       // Who reads only the events hears of the failure at their end, from the promise.
       result.catch(() => undefined)

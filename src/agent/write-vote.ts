@@ -3,7 +3,7 @@ import type { Playbook } from '../playbook/playbook.ts'
 import type { ApprovalVote } from '../run/approval.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { namedTools } from '../tool/match-tools.ts'
-import { tool } from '../tool/tool.ts'
+import { tool, type Tool } from '../tool/tool.ts'
 import { Agent } from './agent.ts'
 
 /** What it takes to write down what a person says to a call that waits for approval. */
@@ -35,8 +35,8 @@ export async function writeVote(
   })
 }
 
-/** Tools in the place of those the playbook names, which a vote does not need. */
-function standIns(playbook: Playbook) {
+/** Tools in the place of those the playbook names, where none is called. */
+export function standIns(playbook: Playbook): Tool[] {
   return [...namedTools(playbook)].map((name) =>
     tool({
       name,

@@ -7,7 +7,14 @@
  * V3  Nothing is written for a call that was decided, used, or came too late; for a run at work in another process; or for one whose
  *     playbook was changed.
  */
-import { openJournalOf, openRecords, writeVote, type JournalEntry, type Journal } from '../app.ts'
+import {
+  connectEngine,
+  openJournalOf,
+  openRecords,
+  writeVote,
+  type JournalEntry,
+  type Journal,
+} from '../app.ts'
 import { judgeApproval, type Vote } from '../policy/judge-approval.ts'
 import type { ApprovalVote } from '../run/approval.ts'
 import { escapeControl } from '../shared/escape-control.ts'
@@ -22,13 +29,13 @@ import type { HeldCall } from './held-call.ts'
 import { leaveVote } from './leave-vote.ts'
 import { localUser, rolesOf, type People } from './local-user.ts'
 import { openConfig } from './open-config.ts'
-import { openPlaybook } from './open-playbook.ts'
+import { homeOf } from './hosted-run.ts'
+import { openPinnedPlaybook } from './pinned-playbook.ts'
 import { paintRed } from './paint-red.ts'
 import { runFolder } from './run-folder.ts'
 import { requestersOf } from './run-standing.ts'
 import { readStart } from './run-start.ts'
 import { timeText } from './runs-command.ts'
-import { assertSamePlaybook } from './same-playbook.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What somebody wants to say to a call that waits. */
@@ -57,17 +64,29 @@ export async function castVote(ballot: Ballot, terminal: Terminal): Promise<Exit
       hint: 'approve its calls where it was begun: with agent.vote in a program',
     })
   }
-  const playbook = await openPlaybook(start.playbook, start.config ?? undefined, terminal)
+  const digest = String(entries[0]!.data['playbook'])
+  const playbook = await openPinnedPlaybook(
+    start,
+    digest,
+    async () => await recordedText(folder, digest),
+    terminal,
+  )
   if (playbook === null) return exitCode.failed
-  assertSamePlaybook(playbook, entries[0]!.data, call.run, start.playbook)
   const people = start.config === null ? {} : (await loadConfig(start.config)).people
   const requesters = requestersOf(entries)
   tellCall(call, entries, { people, requesters, playbook: playbook.name }, terminal)
   const vote = voteOf(ballot, people)
   if (vote.identity === 'asserted')
     tell(`ASSERTED: nobody checked that this is ${vote.person}. For demonstrations only.`, terminal, 'red')
+  const engine = await connectEngine(homeOf(folder))
   let journal: Journal | null = null
   try {
+    if (engine !== null && (await engine.runs()).includes(call.run)) {
+      const said = await engine.vote(call.run, call.callId, vote)
+      const code = tellOutcome(said, call, vote, requesters, terminal)
+      tell(`Next: npx lockstep tail ${call.run}`, terminal)
+      return code
+    }
     journal = await openJournalOf(folder, call.run)
     const setup = { playbook, journal, principal: localUser(people).id, requesters }
     const said = await writeVote(setup, call.run, call.callId, vote)
@@ -75,7 +94,18 @@ export async function castVote(ballot: Ballot, terminal: Terminal): Promise<Exit
     tellNext(said, call, await journal.read(call.run), terminal)
     return code
   } finally {
+    engine?.close()
     await journal?.close()
+  }
+}
+
+async function recordedText(folder: string, digest: string): Promise<string | null> {
+  const records = await openRecords(folder)
+  try {
+    const document = await records.document(digest)
+    return document === null ? null : JSON.stringify(document)
+  } finally {
+    await records.close()
   }
 }
 

@@ -72,6 +72,36 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./resume-command.ts')).resumeCommand,
   },
   {
+    name: 'tail',
+    summary: 'Show a run as it goes on',
+    load: async () => (await import('./tail-command.ts')).tailCommand,
+  },
+  {
+    name: 'cancel',
+    summary: 'Stop a run for good',
+    load: async () => (await import('./cancel-command.ts')).cancelCommand,
+  },
+  {
+    name: 'pause',
+    summary: 'Stop a run before its next effect',
+    load: async () => (await import('./pause-command.ts')).pauseCommand,
+  },
+  {
+    name: 'unpause',
+    summary: 'Let a paused run go on',
+    load: async () => (await import('./unpause-command.ts')).unpauseCommand,
+  },
+  {
+    name: 'halt',
+    summary: 'Stop all runs before their next effect',
+    load: async () => (await import('./halt-command.ts')).haltCommand,
+  },
+  {
+    name: 'unhalt',
+    summary: 'Let all runs go on',
+    load: async () => (await import('./unhalt-command.ts')).unhaltCommand,
+  },
+  {
     name: 'approvals',
     summary: 'List the calls that wait for approval',
     load: async () => (await import('./approvals-command.ts')).approvalsCommand,

@@ -8,13 +8,12 @@ import { loadConfig } from '../source/load-config.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { findRun } from './find-run.ts'
-import { openPlaybook } from './open-playbook.ts'
+import { openPinnedPlaybook } from './pinned-playbook.ts'
 import { type Flags, readFlags, unknown } from './read-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
 import { codeOf } from './run-playbook.ts'
 import { RunSession } from './run-session.ts'
 import { openStanding } from './run-standing.ts'
-import { assertSamePlaybook } from './same-playbook.ts'
 import { describeHeld } from './describe-held-call.ts'
 import { heldCalls } from './held-call.ts'
 import { type RunStart, readStart } from './run-start.ts'
@@ -22,7 +21,7 @@ import { type RunStart, readStart } from './run-start.ts'
 const help = `Usage: lockstep resume RUN [OPTIONS]
 
 Takes up a run of lockstep run that was interrupted, crashed, or waits for a person. It goes on where its record ends:
-what was done is not done again, in the mode in which it was begun. The playbook must be the one it was begun with.
+what was done is not done again, in the mode in which it was begun and by the playbook it was begun with.
 The beginning of a run's name is enough.
 
 Options:
@@ -62,13 +61,13 @@ export const resumeCommand: Command = {
     const [wanted, ...more] = flags.names
     if (more.length > 0) throw new LockstepError('usage', 'resume takes one run')
     const settle = readSettled(flags)
-    const { run, entries } = await readRun(wanted)
+    const { run, entries, text } = await readRun(wanted)
     const folder = prepareRunFolder()
     const start = startOf(folder, run)
-    const playbook = await openPlaybook(start.playbook, start.config ?? undefined, terminal)
-    if (playbook === null) return exitCode.failed
     const begun = entries[0]!.data
-    assertSamePlaybook(playbook, begun, run, start.playbook)
+    const digest = String(begun['playbook'])
+    const playbook = await openPinnedPlaybook(start, digest, async () => text, terminal)
+    if (playbook === null) return exitCode.failed
     const retry = flags.lists.get('retry') ?? []
     assertSteps(playbook, retry)
     const config = start.config === null ? null : await loadConfig(start.config)
@@ -102,15 +101,18 @@ export const resumeCommand: Command = {
       ],
       past,
       again: null,
-      start: (agent, signal, person) => agent.resume(run, { signal, settle, retry, person }),
+      start: (agent, seat, person) => agent.resume(run, { ...seat, settle, retry, person }),
     })
     return codeOf(result)
   },
 }
 
-async function readRun(
-  wanted: string | undefined,
-): Promise<{ readonly run: string; readonly entries: readonly JournalEntry[] }> {
+async function readRun(wanted: string | undefined): Promise<{
+  readonly run: string
+  readonly entries: readonly JournalEntry[]
+  /** The playbook it was begun with, as it was kept. */
+  readonly text: string | null
+}> {
   const records = await openRecords(runFolder())
   try {
     const run = await findRun(records, wanted)
@@ -122,7 +124,10 @@ async function readRun(
         hint: 'start it anew',
       })
     }
-    if (end === undefined) return { run, entries }
+    if (end === undefined) {
+      const playbook = await records.document(String(first.data['playbook']))
+      return { run, entries, text: playbook === null ? null : JSON.stringify(playbook) }
+    }
     throw new LockstepError(
       'invalid_input',
       `Run ${run} has ended (${String(end.data['status'])}), so there is nothing to take up.`,

@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep run FILE [OPTIONS]
 
-Lets an agent work through a playbook, with the tools of lockstep.config.yaml. A Markdown playbook (.md, .pb) talks with you;
+Lets an agent work through a playbook, with the tools of lockstep.config.yaml. A runbook, whose steps are calls, needs no model. A Markdown playbook (.md, .pb) talks with you;
 its parameters are flags too, as in --order-id ORD-42, and lockstep run FILE.md --help lists them; one that is spelled like an
 option is given with --input. Without --mode execute nothing is
 changed: every call is judged and shown with its final arguments, and counts as made so that the run can go on.
@@ -42,7 +42,7 @@ Examples:
 const rules = {
   input: { value: 'NAME=VALUE', often: true },
   model: { value: 'openai:…, anthropic:…, openai-compatible:…, scripted:FILE or me' },
-  mode: { values: ['dry-run', 'execute'] },
+  mode: { values: ['dry-run', 'execute', 'shadow'] },
   prompt: { value: 'TEXT' },
   config: { value: 'FILE' },
   policy: { value: 'FILE', often: true },

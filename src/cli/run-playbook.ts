@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { AgentResult } from '../app.ts'
+import { connectEngine, type AgentResult, type EngineClient } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -9,23 +9,26 @@ import type { Config } from '../source/config.ts'
 import { compileProgram } from '../playbook/compile-program.ts'
 import { checkInputs } from '../tool/check-inputs.ts'
 import { type ExitCode, exitCode } from './exit-code.ts'
+import { followRun } from './follow-run.ts'
 import { heldCalls } from './held-call.ts'
+import { homeOf } from './hosted-run.ts'
 import { quote } from './next-command.ts'
 import { findConfigFor, openConfig } from './open-config.ts'
 import { openPlaybook } from './open-playbook.ts'
 import { prepareRunFolder } from './run-folder.ts'
 import { missingInputs, readInputs } from './run-inputs.ts'
-import type { RunRequest } from './run-request.ts'
+import { defaultModel, type RunRequest } from './run-request.ts'
 import { assertScriptPath, RunScript, writeTurns } from './run-script.ts'
 import { RunSession } from './run-session.ts'
 import { openStanding } from './run-standing.ts'
-import { writeStart } from './run-start.ts'
+import { type RunStart, writeStart } from './run-start.ts'
 
 /** Runs a typed playbook: an agent works through it. */
 export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
-  const { file, terminal, mode, model, record } = request
+  const { file, terminal, mode, record } = request
   const playbook = request.playbook ?? (await openPlaybook(file, request.config, terminal))
   if (playbook === null) return exitCode.failed
+  const model = request.model ?? (isRunbook(playbook) ? 'none' : defaultModel('run'))
   const given = readInputs(playbook, request.inputs)
   const missing = missingInputs(playbook, given)
   if (missing.length > 0) {
@@ -42,23 +45,85 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
   if (record !== null) assertScriptPath(record, [file, config?.file ?? null])
   const run = `${mode === 'execute' ? 'r' : 'dry'}_${randomUUID()}`
   const folder = prepareRunFolder()
+  const paths = { playbook: resolve(file), config: config?.file ?? null, policies: [...standing.paths] }
+  const start = { ...paths, mode, model }
+  const engine = mode === 'execute' && isRunbook(playbook) ? await connectEngine(homeOf(folder)) : null
+  if (engine !== null) return await runThere(engine, { ...request, playbook, inputs, folder, run, start })
   const script = new RunScript()
-  const session = new RunSession({ ...request, playbook, inputs, config, standing, answered: 0, folder, run })
+  const session = new RunSession({
+    ...request,
+    model,
+    playbook,
+    inputs,
+    config,
+    standing,
+    answered: 0,
+    folder,
+    run,
+  })
   try {
     const result = await session.work({
       before: [],
       past: [],
       again: ['npx lockstep run', ...request.args.map(quote)].join(' '),
-      start(agent, signal, person) {
-        const paths = { playbook: resolve(file), config: config?.file ?? null, policies: [...standing.paths] }
-        writeStart(folder, run, { ...paths, mode, model })
-        return agent.start(request.prompt ?? taskOf(playbook, inputs), { inputs, run, signal, person })
+      start(agent, seat, person) {
+        writeStart(folder, run, start)
+        return agent.start(request.prompt ?? taskOf(playbook, inputs), { inputs, run, ...seat, person })
       },
       onEvent: (event) => script.note(event),
     })
     return codeOf(result)
   } finally {
     if (record !== null && script.turns.length > 0) writeTurns(record, script.turns, `${file}, run ${run}`)
+  }
+}
+
+/** Says whether every step is a call that the runtime makes, so that no model is needed. */
+function isRunbook({ steps, program }: Playbook): boolean {
+  return program === null && steps.length > 0 && steps.every(({ tool }) => tool !== null)
+}
+
+/** Has the engine of another process work on the run, and shows it; leaving does not stop it. */
+async function runThere(
+  engine: EngineClient,
+  {
+    playbook,
+    inputs,
+    folder,
+    run,
+    start,
+    terminal,
+    json,
+  }: Pick<RunRequest, 'terminal' | 'json'> & {
+    readonly playbook: Playbook
+    readonly inputs: JsonObject
+    readonly folder: string
+    readonly run: string
+    readonly start: RunStart
+  },
+): Promise<ExitCode> {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => controller.abort())
+  try {
+    writeStart(folder, run, start)
+    await engine.begin(run, { inputs })
+    if (!json)
+      terminal.out(
+        `${escapeControl(playbook.name)} · ${playbook.steps.length} steps · run ${run} · worked on by process ${engine.pid}\n`,
+      )
+    const { signal } = controller
+    return await followRun(engine, {
+      run,
+      playbook,
+      from: 1,
+      json,
+      terminal,
+      signal,
+      untilHeld: process.stdout.isTTY !== true,
+    })
+  } finally {
+    engine.close()
   }
 }
 

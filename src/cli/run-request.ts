@@ -12,7 +12,8 @@ export interface RunRequest {
   readonly verbose: boolean
   /** The `NAME=VALUE` texts, as they were given. */
   readonly inputs: readonly string[]
-  readonly model: string
+  /** Null where none was named: then it depends on the playbook. */
+  readonly model: string | null
   readonly mode: RunMode
   readonly prompt: string | null
   readonly config: string | undefined
@@ -47,8 +48,8 @@ export function readRequest(
     playbook,
     verbose: flags.has('verbose') || flags.has('v'),
     inputs: [...(lists.get('input') ?? []), ...parameterTexts(parameters, flags)],
-    model: flags.get('model') ?? (playbook?.program == null ? defaultModel('run') : programModel()),
-    mode: flags.get('mode') === 'execute' ? 'execute' : 'dry-run',
+    model: flags.get('model') ?? (playbook?.program == null ? null : programModel()),
+    mode: readMode(flags.get('mode')),
     prompt: flags.get('prompt') ?? null,
     config: flags.get('config'),
     policies: lists.get('policy') ?? [],
@@ -57,6 +58,16 @@ export function readRequest(
     args,
     terminal,
   }
+}
+
+/** `shadow` has a name, and is not built. */
+function readMode(mode: string | undefined): RunMode {
+  if (mode === 'shadow') {
+    throw new LockstepError('not_available', 'The mode shadow is not available yet.', {
+      hint: 'dry-run shows every call and makes none',
+    })
+  }
+  return mode === 'execute' ? 'execute' : 'dry-run'
 }
 
 /** The parameters of the playbook that begins a program, given as flags of their own. */

@@ -6,9 +6,12 @@ import {
   type AgentStream,
   type Journal,
   type Model,
+  type OpenEngine,
   type OpenTools,
   type Person,
   type ReadyAgent,
+  type RunOptions,
+  type RunRest,
   openJournalOf,
   openModel,
   openPerson,
@@ -25,12 +28,14 @@ import { dryRunTool } from '../tool/dry-run-tool.ts'
 import { listenForInterrupt } from './interrupt.ts'
 import { approvalOutlook } from './approval-outlook.ts'
 import { describeWaiting } from './describe-held-call.ts'
-import { heldCalls } from './held-call.ts'
+import { heldCalls, type HeldCall } from './held-call.ts'
+import { hostEngine } from './hosted-run.ts'
 import { nextCommand } from './next-command.ts'
 import { describeFailure, type RunFailure } from './run-failure.ts'
 import { policySetup, type RunStanding } from './run-standing.ts'
 import { ConversationPresenter } from './conversation-presenter.ts'
 import { RunPresenter } from './run-presenter.ts'
+import { RunbookPresenter } from './runbook-presenter.ts'
 import type { RunMode } from './run-request.ts'
 import { RunView } from './run-view.ts'
 import type { Terminal } from './terminal.ts'
@@ -63,8 +68,18 @@ export interface SessionWork {
   readonly past: readonly AgentEvent[]
   /** What begins the same run anew; null where nobody knows. */
   readonly again: string | null
-  start(agent: ReadyAgent, signal: AbortSignal, person: Person): AgentStream
+  start(agent: ReadyAgent, seat: Pick<RunOptions, 'signal' | 'control'>, person: Person): AgentStream
   onEvent?(event: AgentEvent): void
+}
+
+/** What a session does under an engine. */
+interface EngineSitting {
+  readonly work: SessionWork
+  readonly agent: ReadyAgent
+  readonly signal: AbortSignal
+  readonly hearing: Person
+  /** What kept runs from going on. */
+  readonly trouble: ReadonlyMap<string, unknown>
 }
 
 /** One agent at work in this process, from the first line to the last: begun anew or taken up, shown as it goes on. */
@@ -86,6 +101,8 @@ export class RunSession {
     const interrupt = listenForInterrupt(this.#setup.terminal)
     let bound: OpenTools | null = null
     let journal: Journal | null = null
+    let engine: OpenEngine | null = null
+    const trouble = new Map<string, unknown>()
     try {
       // First what costs nothing to find out: a wrong model starts no server.
       const { model: name, answered, folder, run } = this.#setup
@@ -93,12 +110,19 @@ export class RunSession {
       const person = await openPerson({ input: process.stdin, output: this.#personOutput() })
       const model = await openModel(name, person, answered)
       bound = await this.#bind()
-      journal = await openJournalOf(folder, run)
+      const { terminal } = this.#setup
+      const onTrouble = (of: string, error: unknown) => void trouble.set(of, error)
+      engine = this.#shares ? await hostEngine({ folder, terminal, onTrouble }) : null
+      journal = engine?.engine.journal ?? (await openJournalOf(folder, run))
       const agent = await this.#prepare(bound, journal, model)
       this.#begin(bound, work.before)
       interrupt.begin()
-      return await this.#follow(work, agent, interrupt.signal, { hear: (signal) => person.readLine(signal) })
+      const { signal } = interrupt
+      const hearing: Person = { hear: (until) => person.readLine(until) }
+      if (engine === null) return await this.#follow(work, agent, signal, hearing)
+      return await this.#underEngine(engine, { work, agent, signal, hearing, trouble })
     } finally {
+      await engine?.close()
       await journal?.close()
       await bound?.close()
       // A person who was asked leaves the input open, and an open input keeps the process waiting.
@@ -148,10 +172,66 @@ export class RunSession {
     signal: AbortSignal,
     person: Person,
   ): Promise<AgentResult> {
-    const { json, terminal } = this.#setup
+    const presenter = this.#recall(work)
+    const { result, ended } = await this.#watch(work.start(agent, { signal }, person), work, presenter)
+    this.#end(result, { presenter, ended, again: work.again, interrupted: signal.aborted })
+    return result
+  }
+
+  /** The same, under the engine of this process: others reach the run, and it goes on when somebody has approved. */
+  async #underEngine(
+    { engine }: OpenEngine,
+    { work, agent, signal, hearing, trouble }: EngineSitting,
+  ): Promise<AgentResult> {
+    const { run, terminal, json } = this.#setup
+    const presenter = this.#recall(work)
+    let seen: { readonly result: AgentResult; readonly ended: boolean } | null = null
+    const sit = async (stream: AgentStream) => {
+      seen = await this.#watch(stream, work, presenter)
+      return seen.result
+    }
+    signal.addEventListener('abort', () => void engine.close(), { once: true })
+    let rest: RunRest | null = await engine.start(run, {
+      start: (seat) => sit(work.start(agent, seat, hearing)),
+      resume: (seat) => sit(agent.resume(run, seat)),
+      order: (order) => agent.order(run, order),
+      vote: (callId, vote) => agent.vote(run, callId, vote),
+    })
+    // Somebody at the terminal sees the run go on; a script is told at once that it waits.
+    const stays = process.stdout.isTTY === true && !json
+    while (stays && rest?.ended === null && !signal.aborted && !trouble.has(run)) {
+      const waiting = this.#waiting((seen as { result: AgentResult } | null)?.result ?? null)
+      if (waiting.length === 0) break
+      for (const call of waiting)
+        this.#tell(`   approve it in another terminal: npx lockstep approve ${call.id}\n`)
+      rest = await engine.nextRest(run)
+    }
+    if (trouble.has(run)) throw trouble.get(run)
+    const others = (await engine.runs()).filter((other) => other !== run)
+    if (others.length > 0 && !signal.aborted) {
+      terminal.err(
+        `lockstep: ${others.length} run${others.length === 1 ? '' : 's'} of other terminals go on here; Ctrl-C puts them down\n`,
+      )
+      await engine.idle()
+    }
+    const { result, ended } = seen!
+    this.#end(result, { presenter, ended, again: work.again, interrupted: signal.aborted })
+    return result
+  }
+
+  #recall({ past }: SessionWork): RunPresenter | ConversationPresenter | RunbookPresenter {
     const presenter = this.#presenter()
-    if (!json) for (const event of work.past) presenter.recall(event)
-    const stream = work.start(agent, signal, person)
+    if (!this.#setup.json) for (const event of past) presenter.recall(event)
+    return presenter
+  }
+
+  /** Shows what happens until the run rests. */
+  async #watch(
+    stream: AgentStream,
+    work: SessionWork,
+    presenter: Pick<RunPresenter, 'show'>,
+  ): Promise<{ readonly result: AgentResult; readonly ended: boolean }> {
+    const { json, terminal } = this.#setup
     let ended = work.past.some(({ type }) => type === 'run.finished')
     for await (const event of stream) {
       work.onEvent?.(event)
@@ -159,9 +239,12 @@ export class RunSession {
       if (!json) presenter.show(this.#cleaned(event))
       else if (event.type !== 'text.delta') terminal.out(this.#line(event))
     }
-    const result = await stream.result
-    this.#end(result, { presenter, ended, again: work.again, interrupted: signal.aborted })
-    return result
+    return { result: await stream.result, ended }
+  }
+
+  #waiting(result: AgentResult | null): readonly HeldCall[] {
+    if (result === null) return []
+    return heldCalls(result.snapshot.entries, Date.now()).filter(({ state }) => state === 'waiting')
   }
 
   /** The first line says whether anything will be changed. */
@@ -183,7 +266,8 @@ export class RunSession {
     if (this.#dry && tools.length > 0)
       terminal.out(`${note}\nA call that is only shown counts as made, so that the run can go on.\n`)
     const steps = playbook.steps.length
-    const shown = [playbook.name, `${steps} step${steps === 1 ? '' : 's'}`, `model ${model}`]
+    const shown = [playbook.name, `${steps} step${steps === 1 ? '' : 's'}`]
+    if (model !== 'none' || this.#talks) shown.push(`model ${model}`)
     // Who ends the process from outside needs the name to take the run up.
     if (!this.#dry) shown.push(`run ${run}`)
     if (policies.length > 0) shown.push(`under ${policies.join(', ')}`)
@@ -204,7 +288,7 @@ export class RunSession {
     const { ended, again, interrupted } = end
     const record = recordPath(folder, run)
     const now = Date.now()
-    const waiting = heldCalls(result.snapshot.entries, now).filter(({ state }) => state === 'waiting')
+    const waiting = this.#waiting(result)
     const { place, help } = this.#failure(status === 'failed' ? (reason ?? '') : '')
     const next = nextCommand({ result, ended, dry: this.#dry, again, waiting })
     if (json) {
@@ -271,9 +355,17 @@ export class RunSession {
     return this.#setup.playbook.program !== null
   }
 
-  #presenter(): RunPresenter | ConversationPresenter {
+  /** Whether other processes reach the run: a runbook that is carried out, with nobody at the terminal to be asked. */
+  get #shares(): boolean {
+    const { playbook, model } = this.#setup
+    return !this.#dry && model !== 'me' && playbook.steps.some(({ tool }) => tool !== null)
+  }
+
+  #presenter(): RunPresenter | ConversationPresenter | RunbookPresenter {
     const { playbook, verbose } = this.#setup
     const view = this.#view()
+    if (playbook.steps.every(({ tool }) => tool !== null) && !this.#talks)
+      return new RunbookPresenter(playbook, view)
     if (!this.#talks) return new RunPresenter(playbook, view)
     const write = (text: string) => this.#setup.terminal.out(this.#maskText(text))
     const placeOf = (error: string) => this.#failure(error).place

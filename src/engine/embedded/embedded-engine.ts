@@ -102,6 +102,21 @@ export class EmbeddedEngine implements Engine {
       : await this.#sitDown(this.#take(run, work), 'resume')
   }
 
+  /** Resolves when the run rests the next time, or at once if it is not in hand any more. */
+  async nextRest(run: string): Promise<RunRest | null> {
+    const hand = this.#hands.get(run)
+    return hand === undefined ? null : await this.#rest(hand)
+  }
+
+  /** Resolves when nobody is at work on any run. */
+  async idle(): Promise<void> {
+    for (;;) {
+      const sittings = [...this.#hands.values()].flatMap(({ sitting }) => sitting ?? [])
+      if (sittings.length === 0) return
+      await Promise.allSettled(sittings)
+    }
+  }
+
   async recover(): Promise<number> {
     let taken = 0
     for (const run of await this.#options.store.openRuns()) {
@@ -195,6 +210,8 @@ export class EmbeddedEngine implements Engine {
     // Who still does not come back is left: the record says what was in flight, and whoever takes the run up finds out.
     await within(lastMs, over)
     await Promise.allSettled(hands.map(({ work }) => work.close?.()))
+    for (const { run, ended, reason, waiters } of hands)
+      for (const resolve of waiters.splice(0)) resolve({ run, ended, reason })
     this.#hands.clear()
     this.#feed.end()
   }
