@@ -16,7 +16,7 @@ import { factOf, readDecision, type DecisionRecord } from '../policy/decision-re
 import { judgeApproval, type Vote, whyNoVote } from '../policy/judge-approval.ts'
 import type { PolicyFact } from '../run/approval.ts'
 import type { EventOf } from '../run/event.ts'
-import { countCalls, madeCalls, missingPolicy, stepForPolicy } from '../run/policy-view.ts'
+import { countCalls, madeCalls, missingPolicy, ownSpending, stepForPolicy } from '../run/policy-view.ts'
 import type { RunState } from '../run/state.ts'
 import type { Ticket } from '../run/ticket.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -122,9 +122,13 @@ function factProblem(
     if (sameJson(counted, told)) continue
     return `the policies were told of ${told?.calls ?? 'no'} calls (${query.key}), and the run had made ${counted.calls}`
   }
-  const made = madeCalls(state).length
-  const told = facts.spent?.run.calls ?? made
-  return told === made ? null : `the policies were told of ${told} calls, and the run had made ${made}`
+  const own = ownSpending(state, call.now)
+  for (const name of ['calls', 'minutes'] as const) {
+    const told = facts.spent?.run[name] ?? own[name]
+    if (told !== own[name])
+      return `the policies were told of ${told} ${name}, and the run had taken ${own[name]}`
+  }
+  return null
 }
 
 function describe({ verdict, rule, policy, reason }: PolicyDecision): string {

@@ -109,7 +109,7 @@ export class PolicyGuard {
       counters: Object.fromEntries(
         policies.flatMap((policy) => this.#count(policy, state, request.target, now)),
       ),
-      spent: { run: { ...ownSpending(state, now), ...spent?.().run }, day: spent?.().day ?? {} },
+      spent: { run: { ...spent?.().run, ...ownSpending(state, now) }, day: spent?.().day ?? {} },
       breakGlass,
     }
   }

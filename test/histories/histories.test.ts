@@ -53,7 +53,7 @@ describe.each(['sqlite-1', 'sqlite-2', 'sqlite-3'])('the store %s, as an earlier
         verify(null, Buffer.from(text), key, Buffer.from(signature, 'hex')),
     })
     expect(verdict).toMatchObject({ verdict: 'consistent', findings: [], notRecomputable: [] })
-    expect(verdict.runs).toEqual({ opened: 2, closed: 1, missing: [] })
+    expect(verdict.runs).toEqual({ opened: 2, closed: 1, missing: [], period: null })
     for (const { chain, entries, recomputed } of verdict.chains) {
       if (!chain.startsWith('tenant:')) expect([chain, recomputed]).toEqual([chain, entries])
     }

@@ -175,7 +175,7 @@ const forgeries: readonly {
     run: 'policy',
     at: ofType('tool.held'),
     change: (line) => withFacts(line, { spent: { run: { calls: 0 }, day: {} } }),
-    says: /^the policies were told of 0 calls, and the run had made 1$/,
+    says: /^the policies were told of 0 calls, and the run had taken 1$/,
   },
   {
     what: 'policies that were told of another step',
