@@ -127,6 +127,17 @@ describe('the calls of others', () => {
   })
 })
 
+test('a step goes through 10,000 items at most', () => {
+  const file = { inputs: { items: 'array' }, steps: [{ name: 'a', tool: 'do', foreach: '{inputs.items}' }] }
+  const of = (count: number) => begin(file, { items: Array.from({ length: count }, () => 0) })
+  expect(of(10_000).ended).toBeNull()
+  const { ended, message } = of(10_001)
+  expect({ ended, message }).toEqual({
+    ended: 'failed',
+    message: 'Step a: foreach: {inputs.items} has 10001 items, and 10000 are the most',
+  })
+})
+
 test('a step that is begun anew has ids of its own', () => {
   const state = begin({
     steps: [

@@ -5,7 +5,9 @@ import { Interruption } from '../../src/agent/interruption.ts'
 import { RunControl } from '../../src/agent/run-control.ts'
 import { scriptedModel } from '../../src/agent/scripted-model.ts'
 import { MemoryJournal } from '../../src/journal/memory/memory-journal.ts'
+import { parseProgram } from '../../src/playbook/markdown/parse-program.ts'
 import { parsePlaybook } from '../../src/playbook/parse-playbook.ts'
+import { programPlaybook } from '../../src/playbook/program-playbook.ts'
 import type { Playbook } from '../../src/playbook/playbook.ts'
 import { dryRunTool } from '../../src/tool/dry-run-tool.ts'
 import { ToolFailure } from '../../src/tool/tool-failure.ts'
@@ -601,4 +603,23 @@ describe('a playbook for a model alone', () => {
     const agent = new Agent({ model, playbook, tools: [ordering, make('done')] })
     expect(await agent.run('x', { control })).toMatchObject({ status, reason })
   })
+})
+
+test('a program hears an order to cancel, and ends when its call has', async () => {
+  const { effects, make } = workshop()
+  const control = new RunControl()
+  const text = '# Desk\n\n## Go\n\n### Triggers\n- At the beginning\n\n### Steps\n- First()\n- Second()\n'
+  const { program } = parseProgram([{ file: 'desk.md', text }], {
+    tools: ['First', 'Second'].map((name) => ({ name, parameters: [], risk: 'write' as const })),
+  })
+  const playbook = programPlaybook(program!, 'desk')
+  const first = make('First', {
+    execute: () => {
+      effects.push('First')
+      control.order({ type: 'cancel', by: 'ann', reason: null })
+    },
+  })
+  const agent = new Agent({ model: 'none', playbook, tools: [first, make('Second')] })
+  expect(await agent.run('', { control })).toMatchObject({ status: 'cancelled', reason: 'Cancelled by ann' })
+  expect(effects).toEqual(['First'])
 })

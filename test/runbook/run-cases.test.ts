@@ -4,7 +4,8 @@ import { parse } from 'yaml'
 import { dueCalls } from '../../src/run/due-calls.ts'
 import type { RunEvent } from '../../src/run/event.ts'
 import { replay } from '../../src/run/perform.ts'
-import { readState, writeState } from '../../src/run/state-json.ts'
+import { writeState } from '../../src/run/state-json.ts'
+import { readSnapshot, takeSnapshot } from '../../src/tool/snapshot.ts'
 import { decideAgain } from './decide-again.ts'
 import { compileRunbook, type Script, Simulation } from './simulate.ts'
 
@@ -39,7 +40,8 @@ describe.each(files)('%s', (file) => {
       const stands = plain(writeState(state))
       const again = replay(compiled, events)
       expect(plain(writeState(again))).toEqual(stands)
-      const restored = readState(compiled, stands as never)
+      const snapshot = plain(takeSnapshot(state, true))
+      const { state: restored } = readSnapshot(compiled, snapshot, false)
       expect(plain(writeState(restored))).toEqual(stands)
       const made = state.tickets.filter(({ state: at }) => at !== 'held' && at !== 'not_executed').length
       expect([state.made, again.made, restored.made]).toEqual([made, made, made])
