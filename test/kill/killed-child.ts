@@ -1,0 +1,67 @@
+/** A process that works on a run until it kills itself, as a power cut or an out-of-memory killer would: nothing is flushed, closed or told. */
+import type { ChainStore } from '../../src/journal/chain-store.ts'
+import type { Tool } from '../../src/tool/tool.ts'
+import { workOn, type Job } from './work-on.ts'
+
+/** When the process dies: before or after the commit of an append, or inside a call, when the service has it and has not answered. */
+export type Death = { readonly append: number; readonly side: 'before' | 'after' } | { readonly call: string }
+
+const { job, death } = JSON.parse(process.argv[2]!) as { readonly job: Job; readonly death: Death }
+
+/** How long the service takes for a call in which the process dies. */
+const delayMs = 150
+
+function die(): never {
+  process.kill(process.pid, 'SIGKILL')
+  // The signal comes when it comes; until then nothing else may.
+  for (;;);
+}
+
+function dyingStore(store: ChainStore): ChainStore {
+  if (!('append' in death)) return store
+  let appends = 0
+  const append: ChainStore['append'] = async (run, facts, options) => {
+    const here = ++appends === death.append
+    if (here && death.side === 'before') die()
+    const entries = await store.append(run, facts, options)
+    if (here) die()
+    return entries
+  }
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'append') return append
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+function dyingTool(each: Tool): Tool {
+  if (!('call' in death)) return each
+  const key = `${job.run}/${death.call}`
+  const execute: Tool['execute'] = async (args, context) => {
+    if (context.idempotencyKey !== key || each.risk === 'read') return await each.execute(args, context)
+    if (each.name.startsWith('practice.')) await slowDown(each.name)
+    const answer = Promise.resolve(each.execute(args, context))
+    // Where the service was told to refuse it, the next attempt is the one.
+    const refusal = new AbortController()
+    answer.catch(() => refusal.abort())
+    while (!refusal.signal.aborted) if (await isTaken(key)) die()
+    return await answer
+  }
+  return Object.freeze({ ...each, execute })
+}
+
+async function slowDown(tool: string): Promise<void> {
+  const fault = JSON.stringify({ tool, kind: 'delay', ms: delayMs })
+  await fetch(`${job.url}/faults`, { method: 'POST', body: fault })
+}
+
+/** Whether the service has begun what is asked of it under a key, or has done it; what has no key is seen when it is done. */
+async function isTaken(key: string): Promise<boolean> {
+  if ((await fetch(`${job.url}/keys/${encodeURIComponent(key)}`)).ok) return true
+  const { effects } = (await (await fetch(`${job.url}/effects`)).json()) as { effects: { key: unknown }[] }
+  return effects.some((effect) => effect.key === null)
+}
+
+await workOn(job, { store: dyingStore, tool: dyingTool })

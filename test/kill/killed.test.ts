@@ -1,0 +1,186 @@
+/**
+ * A process that works on a run is killed by SIGKILL before and after the commit of every append, and inside calls; some are killed again when they take
+ * the run up. The practice service lives on elsewhere. Whoever takes the run up last ends it as the run ends that nobody killed: every effect exactly once,
+ * and the record verifies.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import type { ChainStore } from '../../src/journal/chain-store.ts'
+import type { JournalEntry } from '../../src/journal/journal.ts'
+import { PracticeService } from '../../src/practice/practice-service.ts'
+import type { Death } from './killed-child.ts'
+import { effectsOf, expectOrder, expectProven, outcomeOf, type RunOutcome } from './outcome-of.ts'
+import { procedureOf, type ProcedureName } from './procedures.ts'
+import { endOf, isEnded, workOn, type Job } from './work-on.ts'
+
+const child = fileURLToPath(new URL('killed-child.ts', import.meta.url))
+
+/** A whole minute, with room for a busy machine. */
+const timeout = 240_000
+
+/** How a child ended: the signal that killed it, or its exit code and what it said. */
+async function runChild(job: Job, death: Death): Promise<string> {
+  const args = [child, JSON.stringify({ job, death })]
+  const running = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  running.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  return await new Promise((resolve) => {
+    running.on('close', (code, signal) => resolve(signal ?? `${code} ${said}`))
+  })
+}
+
+/** A fresh world and a run of its own. */
+async function inWorld<Result>(
+  procedure: ProcedureName,
+  run: string,
+  live: (job: Job) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-kill-'))
+  const { faults } = procedureOf(procedure)
+  const service = await PracticeService.start({ file: join(folder, 'practice.db'), faults })
+  try {
+    return await live({ folder, url: service.url, procedure, run })
+  } finally {
+    await service.close()
+  }
+}
+
+/** The run that nobody kills, and how many appends it takes. */
+async function undisturbed(procedure: ProcedureName): Promise<{ outcome: RunOutcome; appends: number }> {
+  return await inWorld(procedure, 'whole', async (job) => {
+    let appends = 0
+    const store = (own: ChainStore) =>
+      new Proxy(own, {
+        get(target, name) {
+          if (name === 'append') appends++
+          const value: unknown = Reflect.get(target, name)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    const entries = await workOn(job, { store })
+    return { outcome: outcomeOf(entries, await effectsOf(job.url)), appends }
+  })
+}
+
+/** What is wrong with a run that was killed at these moments one after another; null for nothing. */
+async function survive(
+  procedure: ProcedureName,
+  run: string,
+  deaths: readonly Death[],
+  want: RunOutcome,
+): Promise<string | null> {
+  return await inWorld(procedure, run, async (job) => {
+    try {
+      for (const [index, death] of deaths.entries()) {
+        const ended = await runChild(job, death)
+        // Who is killed again may have had less left to do than that.
+        if (ended !== 'SIGKILL' && !(index > 0 && ended === '0 ')) return `was not killed: ${ended}`
+      }
+      const entries = await workOn(job)
+      await expectSame(job, entries, want)
+      return null
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  })
+}
+
+async function expectSame(job: Job, entries: readonly JournalEntry[], want: RunOutcome): Promise<void> {
+  const effects = await effectsOf(job.url)
+  const [got, wanted] = [outcomeOf(entries, effects), want].map((each) => JSON.stringify(each))
+  if (got !== wanted) throw new Error(`it ended as ${got} instead of ${wanted}`)
+  expectOrder(entries, effects)
+  await expectProven(job, isEnded(entries))
+}
+
+/** Has each list of deaths survived, two at a time; what went wrong, by its list. */
+async function surviveAll(procedure: ProcedureName, all: readonly (readonly Death[])[], want: RunOutcome) {
+  const problems: Record<string, string> = {}
+  const left = [...all.entries()]
+  const worker = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [index, deaths] = next
+      const problem = await survive(procedure, `${procedure}-${index}`, deaths, want)
+      if (problem !== null) problems[JSON.stringify(deaths)] = problem
+    }
+  }
+  await Promise.all([worker(), worker()])
+  return problems
+}
+
+function at(append: number, side: 'before' | 'after' = 'after'): Death {
+  return { append, side }
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}
+
+test(
+  'a runbook that is undone, killed before and after every append and inside every call that writes',
+  async () => {
+    const { outcome, appends } = await undisturbed('is-undone')
+    expect(outcome).toMatchObject({ status: 'failed', undone: expect.objectContaining({ length: 5 }) })
+    expect(outcome.effects).toHaveLength(13)
+    // What runs side by side is written in a few appends more or less: the last two may not come.
+    const sure = range(appends - 2)
+    const deaths = sure.flatMap((append) => [[at(append, 'before')], [at(append)]])
+    const calls = outcome.effects.map((effect) => [{ call: effect.split(' ')[0]! }])
+    const often = [
+      [at(3), at(2, 'before')],
+      [at(10, 'before'), at(1), { call: 'fence[1]' }],
+      [{ call: 'deploy' }, at(4, 'before'), at(3)],
+      [at(16), { call: 'deploy!' }, at(2, 'before')],
+      [{ call: 'fence[2]!' }, at(1, 'before'), { call: 'cordon!' }],
+      [at(2), at(1), at(1)],
+    ]
+    expect(await surviveAll('is-undone', [...deaths, ...calls, ...often], outcome)).toEqual({})
+  },
+  timeout,
+)
+
+test.each(['goes-well', 'typed', 'program'] as const)(
+  '%s, killed at a few places and again',
+  async (procedure) => {
+    const { outcome, appends } = await undisturbed(procedure)
+    expect(outcome.status).toBe('succeeded')
+    const some = range(4).map((part) => Math.floor((part * (appends - 2)) / 4))
+    const deaths = some.flatMap((append, index) => [[at(append, index % 2 === 0 ? 'before' : 'after')]])
+    const often = [[at(some[1]!), at(2)]]
+    expect(await surviveAll(procedure, [...deaths, ...often], outcome)).toEqual({})
+  },
+  timeout,
+)
+
+test(
+  'a call that nobody can ask about is reported as unknown when it may have been made, and waits until somebody says',
+  async () => {
+    const { outcome, appends } = await undisturbed('keyless')
+    expect(outcome).toMatchObject({ status: 'succeeded', effects: { length: 2 } })
+    expect(appends).toBe(4)
+    const deaths = [...range(4).flatMap((append) => [at(append, 'before'), at(append)]), { call: 'restart' }]
+    const mayBeMade = [JSON.stringify(at(2)), JSON.stringify(at(3, 'before')), '{"call":"restart"}']
+    const waited: string[] = []
+    const made: boolean[] = []
+    for (const [index, death] of deaths.entries()) {
+      await inWorld('keyless', `keyless-${index}`, async (job) => {
+        expect(await runChild(job, death)).toBe('SIGKILL')
+        const entries = await endOf(job, {}, async (record, isMade) => {
+          waited.push(JSON.stringify(death))
+          made.push(isMade)
+          const { callId } = record.at(-1)!.data
+          expect(callId).toBe('restart')
+          await expectProven(job, false)
+        })
+        await expectSame(job, entries, outcome)
+      })
+    }
+    expect(waited).toEqual(mayBeMade)
+    expect(made).toEqual([false, true, true])
+  },
+  timeout,
+)

@@ -1,0 +1,68 @@
+/**
+ * The power fails before and after every append of a run: the disk of that moment, with and without what had not reached it, is taken up by a fresh engine.
+ * Every effect happens exactly once, the record verifies, and the run ends as the one that nothing happened to.
+ */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { PracticeService, practiceToolNames } from '../../src/practice/practice-service.ts'
+import { readFaults } from '../../src/practice/practice-fault.ts'
+import { Camera, type Picture } from './camera.ts'
+import { effectsOf, expectOrder, expectProven, outcomeOf, type RunOutcome } from './outcome-of.ts'
+import { procedureOf, type ProcedureName } from './procedures.ts'
+import { endOf, isEnded, type Job } from './work-on.ts'
+
+/** Works on what lies in a folder, and checks what came of it; the pictures that were taken on the way. */
+async function goOn(
+  procedure: ProcedureName,
+  folder: string,
+  want: RunOutcome | null,
+): Promise<{ readonly outcome: RunOutcome; readonly pictures: readonly Picture[] }> {
+  const service = await PracticeService.start({ file: join(folder, 'practice.db') })
+  try {
+    const job: Job = { folder, url: service.url, procedure, run: 'r' }
+    if (want === null) {
+      for (const fault of readFaults(procedureOf(procedure).faults, practiceToolNames))
+        await fetch(`${job.url}/faults`, { method: 'POST', body: JSON.stringify(fault) })
+    }
+    const camera = new Camera(folder)
+    const entries = await endOf(job, { store: camera.watch })
+    const effects = await effectsOf(job.url)
+    const outcome = outcomeOf(entries, effects)
+    if (want !== null) expect(outcome).toEqual(want)
+    expectOrder(entries, effects)
+    await expectProven(job, isEnded(entries))
+    return { outcome, pictures: camera.pictures }
+  } finally {
+    await service.close()
+  }
+}
+
+/** What is wrong with runs that are taken up from pictures; of some of them pictures are taken, and taken up in turn. */
+async function goOnAll(procedure: ProcedureName, pictures: readonly Picture[], want: RunOutcome) {
+  const problems: string[] = []
+  for (const [index, { folder, moment }] of pictures.entries()) {
+    try {
+      const { pictures: later } = await goOn(procedure, folder, want)
+      const again = index % 6 === 0 ? later[Math.floor(later.length / 2)] : undefined
+      if (again !== undefined) await goOn(procedure, again.folder, want)
+    } catch (error) {
+      problems.push(`${moment}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return problems
+}
+
+test.each(['is-undone', 'goes-well', 'keyless', 'typed', 'program'] as const)(
+  '%s: a power cut at any append, and another one when it is taken up',
+  async (procedure) => {
+    const first = await goOn(procedure, mkdtempSync(join(tmpdir(), 'lockstep-crash-')), null)
+    expect(first.outcome.status).toBe(procedure === 'is-undone' ? 'failed' : 'succeeded')
+    // Until its last step it goes as the one that is undone.
+    const pictures = procedure === 'goes-well' ? first.pictures.slice(-4) : first.pictures
+    expect(pictures.length).toBeGreaterThan(3)
+    expect(await goOnAll(procedure, pictures, first.outcome)).toEqual([])
+  },
+  120_000,
+)
