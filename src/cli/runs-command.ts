@@ -32,15 +32,12 @@ export const runsCommand: Command = {
       throw new LockstepError('usage', 'runs takes no names', { hint: 'see one: lockstep show RUN' })
     const records = await openRecords(runFolder())
     try {
-      const summaries: RunSummary[] = []
-      for (const run of await records.runs()) summaries.push(await records.summary(run))
-      summaries.sort((one, other) => (other.startedAt ?? 0) - (one.startedAt ?? 0))
-      const shown = flags.has('all') ? summaries : summaries.slice(0, mostShown)
+      const { summaries: shown, total } = await records.newest(flags.has('all') ? undefined : mostShown)
       if (flags.has('json')) {
-        terminal.out(`${JSON.stringify({ runs: shown, total: summaries.length }, null, 2)}\n`)
+        terminal.out(`${JSON.stringify({ runs: shown, total }, null, 2)}\n`)
         return exitCode.done
       }
-      terminal.out(describe(shown, summaries.length))
+      terminal.out(describe(shown, total))
       return exitCode.done
     } finally {
       await records.close()

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { isTenantChain, tenantChain, type SealedEntry } from './chain.ts'
-import type { Checkpoint } from './chain-checkpoint.ts'
+import type { ChainHead, Checkpoint } from './chain-checkpoint.ts'
 import {
   exportVersion,
   writePlainLine,
@@ -41,13 +41,23 @@ export async function exportChains(
   const checkpoints = new Map<string, Checkpoint>()
   const lines: string[] = ['']
   const chosen = new Set<unknown>(runs)
+  const asked = new Set<string>()
   const isWithheld = ({ link, payload }: SealedEntry) =>
     period !== undefined && isTenantChain(link.run) && !chosen.has(payload?.data['run'])
   for (const chain of names) {
     const entries = await source.sealed(chain)
     chains.push({ chain, entries: entries.length, hash: entries.at(-1)?.hash ?? null })
-    for (const digest of documentsOf(entries)) await addDocument(source, digest, documents, redact)
-    for (const each of await source.checkpoints(chain)) checkpoints.set(each.signature, each)
+    for (const digest of documentsOf(entries)) {
+      if (!asked.has(digest)) await addDocument(source, digest, documents, redact)
+      asked.add(digest)
+    }
+    // Whatever is signed of a run is signed of its tenant, too, so that one question is enough for all runs.
+    const signed = tenants.length === 0 || isTenantChain(chain) ? await source.checkpoints(chain) : []
+    for (const each of signed) {
+      // The names of other runs do not leave the house.
+      const isAbout = ({ chain: name }: ChainHead) => isTenantChain(name) || chosen.has(name)
+      if (period === undefined || each.heads.every(isAbout)) checkpoints.set(each.signature, each)
+    }
     for (const entry of entries) {
       lines.push(isWithheld(entry) ? writeSealedLine({ ...entry, payload: null }) : writeEntry(entry, redact))
     }
@@ -123,7 +133,6 @@ async function addDocument(
   documents: Record<string, Json>,
   redact: Redact = (data) => data,
 ): Promise<void> {
-  if (Object.hasOwn(documents, digest)) return
   const text = await source.kept(digest)
   if (text === null) return
   const document = JSON.parse(text) as Json

@@ -64,9 +64,36 @@ export class Records {
     return chained.length > 0 ? chained : await this.#files.read(run)
   }
 
+  /** What a list says of the newest runs, so many or all of them, the newest first; and how many runs there are. Only those that are told of are read. */
+  async newest(
+    most: number = Infinity,
+  ): Promise<{ readonly summaries: readonly RunSummary[]; readonly total: number }> {
+    const begun = await this.#chainedStarts()
+    const chained = [...begun].toSorted(([, one], [, other]) => other - one).slice(0, most)
+    const files = (await this.#files.runs()).filter((run) => !begun.has(run))
+    const summaries = []
+    for (const [run] of chained) summaries.push(await this.summary(run, true))
+    for (const run of files) summaries.push(await this.summary(run, false))
+    summaries.sort((one, other) => (other.startedAt ?? 0) - (one.startedAt ?? 0))
+    return { summaries: summaries.slice(0, most), total: begun.size + files.length }
+  }
+
+  /** When each run of the chained store was begun, as the tenants' chains say. */
+  async #chainedStarts(): Promise<ReadonlyMap<string, number>> {
+    const store = this.#chained
+    const begun = new Map((await store?.runs())?.map((run) => [run, 0]))
+    for (const tenant of (await store?.tenants()) ?? []) {
+      for (const { link, payload } of await store!.sealed(tenantChain(tenant))) {
+        const run = payload?.data['run']
+        if (link.type === 'run.opened' && typeof run === 'string') begun.set(run, link.at)
+      }
+    }
+    return begun
+  }
+
   /** What a list says of a run; never throws. */
-  async summary(run: string): Promise<RunSummary> {
-    const chained = await this.isChained(run)
+  async summary(run: string, isChained: boolean | null = null): Promise<RunSummary> {
+    const chained = isChained ?? (await this.isChained(run))
     let entries: readonly JournalEntry[] = []
     let readable = true
     try {
