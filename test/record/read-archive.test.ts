@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { recordRuns } from '../../test/record/recorded-runs.ts'
-import { archiveMembers, type ArchiveManifest } from './audit-archive.ts'
-import { readArchive } from './read-archive.ts'
-import { ZipWriter } from './zip-writer.ts'
+import { recordRuns } from './recorded-runs.ts'
+import { archiveMembers, type ArchiveManifest } from '../../src/report/audit-archive.ts'
+import { readArchive } from '../../src/report/read-archive.ts'
+import { ZipWriter } from '../../src/report/zip-writer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-archive-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
