@@ -13,7 +13,7 @@
  * D4  The work ends when nothing is in flight any more, whatever stops it.
  */
 import { deadlineOf } from '../run/step-clock.ts'
-import { type DueCall, dueCalls, findDue, isStopping } from '../run/due-calls.ts'
+import { type DueCall, dueCalls, isStopping } from '../run/due-calls.ts'
 import { type RunState } from '../run/state.ts'
 import {
   AgentRun,
@@ -44,6 +44,8 @@ export class ProcedureRun {
   /** Nobody has a say in its calls but the gate, so that they take the short way. */
   readonly #alone: boolean
   readonly #underWay = new Set<string>()
+  /** Calls that are settled and of which hooks are still told count too. */
+  #making = 0
   /** Tells the calls in flight that nobody waits for them. */
   readonly #giveUp = new AbortController()
   #failed: { readonly error: unknown } | null = null
@@ -117,7 +119,7 @@ export class ProcedureRun {
       enforcer.checkTime()
       this.#halted ??= this.#whyHalt()
       if (enforcer.status === null && this.#halted === null) this.#begin()
-      const busy = this.#underWay.size > 0
+      const busy = this.#making > 0
       if (!busy && enforcer.status !== null) return this.#howItEnded()
       if (!busy && this.#halted !== null) return this.#halted
       const { state } = enforcer.gate
@@ -141,6 +143,7 @@ export class ProcedureRun {
     for (const call of due) {
       if (this.#underWay.has(call.callId)) continue
       this.#underWay.add(call.callId)
+      this.#making++
       void this.#make(call)
     }
   }
@@ -152,6 +155,7 @@ export class ProcedureRun {
       this.#failed ??= { error }
     }
     this.#underWay.delete(call.callId)
+    this.#making--
     this.#wake?.()
   }
 
@@ -222,10 +226,9 @@ export class ProcedureRun {
     if (status === 'not_executed' && !this.#setup.signal.aborted) {
       this.#halted ??= { status: 'paused', reason: `${tool} (${callId}) could not be made` }
     }
-    if (status !== 'denied' || gate.state.ended !== null || gate.state.suspension !== null) return
-    const due = findDue(gate.state, callId, gate.now())
-    if (due === null || due === 'not_due') return
-    if (whatIsUnknown(this.#setup) !== null) return
+    if (status !== 'denied') return
+    // What was refused for the state the run is in is not due in that state.
+    if (!dueCalls(gate.state, gate.now()).due.some((due) => due.callId === callId)) return
     gate.judge(tool, { callId, arguments: args, veto: 'a hook changed what the runbook calls' })
   }
 
@@ -300,7 +303,7 @@ export class ProcedureRun {
   /** Waits until something happens, or a time has come. */
   #rest(until: number | null): Promise<void> {
     const { signal, enforcer } = this.#setup
-    if (signal.aborted && this.#underWay.size === 0) return Promise.resolve()
+    if (signal.aborted && this.#making === 0) return Promise.resolve()
     return new Promise((resolve) => {
       let timer: ReturnType<typeof setTimeout> | undefined
       this.#wake = () => {
