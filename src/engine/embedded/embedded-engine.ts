@@ -299,9 +299,12 @@ export class EmbeddedEngine implements Engine {
   /** M1, E5: when it goes on by itself follows from its state. */
   #wakeAt(hand: Hand): void {
     const { state } = hand.control
-    const next = state === null || state.suspension !== null ? null : dueCalls(state, Date.now()).next
-    if (next === null) return
-    const ms = Math.min(Math.max(0, next - Date.now()), longestTimer)
+    if (state === null || state.suspension !== null) return
+    const { next, expires } = dueCalls(state, Date.now())
+    // An approval that nobody gave in time moves the run too.
+    if (next === null && expires === null) return
+    const at = Math.min(next ?? Infinity, expires ?? Infinity)
+    const ms = Math.min(Math.max(0, at - Date.now()), longestTimer)
     hand.timer = setTimeout(() => this.#stir(hand), ms)
   }
 
