@@ -78,9 +78,7 @@ export const exportCommand: Command = {
       if (asPage) {
         writeFile(output, reports.writePage(lines))
         terminal.out(`Written to ${escapeControl(output)}: a page for people, which proves nothing\n`)
-        terminal.out(
-          `Next: npx lockstep export ${lines.length > 1 ? escapeControl(quote(names[0]!)) : 'RUN'} -o FILE.jsonl\n`,
-        )
+        terminal.out(`Next: npx lockstep verify ${escapeControl(quote(names[0]!))}\n`)
         return exitCode.done
       }
       terminal.out(`${reports.summarize(lines)}\n`)
