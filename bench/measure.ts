@@ -1,10 +1,12 @@
-/** One line of a result: a time, a ratio of two times taken in the same run, or how many requests to a model there were. */
+/** One line of a result: a time, a rate, a ratio of two measures taken in the same run, or how many requests to a model there were. */
 export interface Row {
   readonly what: string
-  readonly unit: 'µs' | 'ms' | '×' | 'requests'
+  readonly unit: 'µs' | 'ms' | 's' | '×' | 'requests' | 'runs/s' | 'steps/s' | 'commits/s' | 'MB/s'
   readonly p50: number
   readonly p99: number | null
   readonly goal: number | null
+  /** Whether the goal is the least, as of a rate, and not the most. */
+  readonly atLeast?: boolean
 }
 
 /** The given percentile of the samples. */

@@ -9,9 +9,12 @@ const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise
   markdown: () => import('./markdown.ts'),
   mcp: () => import('./mcp.ts'),
   policy: () => import('./policy.ts'),
+  runs: () => import('./runs.ts'),
 }
 
-const names = process.argv.slice(2).filter((argument) => argument !== '--')
+const given = process.argv.slice(2).filter((argument) => argument !== '--')
+const json = given.includes('--json')
+const names = given.filter((argument) => argument !== '--json')
 const unknown = names.find((name) => !(name in suites))
 if (unknown !== undefined) {
   process.stderr.write(`There is no suite '${unknown}'. There are: ${Object.keys(suites).join(', ')}.\n`)
@@ -21,16 +24,18 @@ if (unknown !== undefined) {
 for (const name of names.length === 0 ? Object.keys(suites) : names) {
   const rows = await (await suites[name]!()).run()
   const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length }
-  process.stdout.write(
-    `\n${name} · Node ${machine.node} · ${machine.cpu} × ${machine.cores}\n\n${table(rows)}`,
-  )
+  if (json) for (const row of rows) process.stdout.write(`${JSON.stringify({ suite: name, ...row })}\n`)
+  else
+    process.stdout.write(
+      `\n${name} · Node ${machine.node} · ${machine.cpu} × ${machine.cores}\n\n${table(rows)}`,
+    )
   const file = new URL(`results/${name}.json`, import.meta.url)
   mkdirSync(new URL('results/', import.meta.url), { recursive: true })
   writeFileSync(
     file,
     `${JSON.stringify({ suite: name, at: new Date().toISOString(), machine, rows }, null, 2)}\n`,
   )
-  process.stdout.write(`\nWritten to bench/results/${name}.json\n`)
+  if (!json) process.stdout.write(`\nWritten to bench/results/${name}.json\n`)
 }
 
 function table(rows: readonly Row[]): string {
@@ -47,6 +52,8 @@ function table(rows: readonly Row[]): string {
 function cells(row: Row): string[] {
   const digits = (value: number) => (row.unit === 'requests' ? String(value) : value.toPrecision(3))
   const number = (value: number | null) => (value === null ? '' : `${digits(value)} ${row.unit}`)
-  const met = row.goal === null ? '' : `${row.p50 <= row.goal ? 'met' : 'MISSED'} (≤ ${row.goal} ${row.unit})`
+  const reached = row.atLeast === true ? row.p50 >= row.goal! : row.p50 <= row.goal!
+  const sign = row.atLeast === true ? '≥' : '≤'
+  const met = row.goal === null ? '' : `${reached ? 'met' : 'MISSED'} (${sign} ${row.goal} ${row.unit})`
   return [row.what, number(row.p50), number(row.p99), met]
 }

@@ -199,7 +199,8 @@ export class RunSession {
     })
     // Somebody at the terminal sees the run go on; a script is told at once that it waits.
     const stays = process.stdout.isTTY === true && !json
-    while (stays && rest?.ended === null && !signal.aborted && !trouble.has(run)) {
+    while (rest?.ended === null && !signal.aborted && !trouble.has(run)) {
+      if (!stays) break
       const waiting = this.#waiting((seen as { result: AgentResult } | null)?.result ?? null)
       if (waiting.length === 0) break
       for (const call of waiting)

@@ -63,7 +63,7 @@ function writeObject(object: object, depth: number): string {
   const members = object as Readonly<Record<string, unknown>>
   let text = ''
   // Sorting strings compares UTF-16 units, which is what the RFC asks for.
-  for (const key of Object.keys(members).sort()) {
+  for (const key of sortedKeys(members)) {
     const value = members[key]
     if (value === undefined) continue
     text += `${text === '' ? '' : ','}${writeText(key)}:${write(value, depth)}`
@@ -71,7 +71,18 @@ function writeObject(object: object, depth: number): string {
   return `{${text}}`
 }
 
+function sortedKeys(members: object): readonly string[] {
+  const keys = Object.keys(members)
+  // Looking whether they are in order already costs less than sorting them.
+  for (let index = 1; index < keys.length; index++) if (keys[index]! < keys[index - 1]!) return keys.sort()
+  return keys
+}
+
+/** Text that stands in JSON as it is, which most text does. */
+const plain = /^[ !#-[\]-~]*$/
+
 function writeText(text: string): string {
+  if (plain.test(text)) return `"${text}"`
   if (!text.isWellFormed()) throw refused('text that is not valid Unicode (a lone surrogate)')
   return JSON.stringify(text)
 }

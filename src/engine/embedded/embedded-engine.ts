@@ -49,6 +49,8 @@ interface Hand {
 const longestTimer = 2 ** 31 - 1
 /** How long those are waited for that were cut off. */
 const lastMs = 100
+/** How many open runs are taken up together. */
+const takenTogether = 200
 const retryMs = [20, 50, 100, 250, 500, 1000, 2000] as const
 
 /** Many runs at once in one process. */
@@ -118,19 +120,28 @@ export class EmbeddedEngine implements Engine {
   }
 
   async recover(): Promise<number> {
+    const runs = (await this.#options.store.openRuns()).filter((run) => !this.#hands.has(run))
     let taken = 0
-    for (const run of await this.#options.store.openRuns()) {
-      if (this.#closing || this.#hands.has(run)) continue
-      try {
-        await this.#options.store.claim(run)
-        const work = await this.#options.load(run)
-        void this.#sitDown(this.#take(run, work), 'resume')
-        taken++
-      } catch (error) {
-        this.#options.onTrouble?.(run, error)
-      }
+    // Many at a time, so that they share commits; not all, so that those taken up first go on meanwhile.
+    for (let from = 0; from < runs.length && !this.#closing; from += takenTogether) {
+      const some = runs.slice(from, from + takenTogether)
+      const begun = await Promise.all(some.map((run) => this.#takeUp(run)))
+      taken += begun.filter(Boolean).length
     }
     return taken
+  }
+
+  async #takeUp(run: string): Promise<boolean> {
+    try {
+      await this.#options.store.claim(run)
+      const work = await this.#options.load(run)
+      if (this.#closing || this.#hands.has(run)) return false
+      void this.#sitDown(this.#take(run, work), 'resume')
+      return true
+    } catch (error) {
+      this.#options.onTrouble?.(run, error)
+      return false
+    }
   }
 
   async order(run: string, order: RunOrder): Promise<boolean> {

@@ -28,7 +28,7 @@ export function openDatabase(path: string, options: DatabaseOptions = {}): Datab
     const { DatabaseSync } = loadSqlite()
     database = new DatabaseSync(path, { timeout: options.patience ?? 5000 })
     database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON',
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON',
     )
     migrate(database, path, options.version ?? storeVersion)
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
