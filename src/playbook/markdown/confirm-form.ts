@@ -2,7 +2,7 @@
 import type { Step, Words } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { isKnown } from './scope.ts'
-import { literalWords, mostAnswers } from './speech-form.ts'
+import { addressesAgent, literalWords, mostAnswers } from './speech-form.ts'
 import { type StepContext, readsOf } from './step-context.ts'
 
 /** Who takes part in the conversation; anybody else is not there to be asked. */
@@ -20,13 +20,23 @@ const asks = new RegExp(
 const confirms = new RegExp(String.raw`^(?:double-?)?confirm\s+with\s+${partner}\b(.*)$`, 'is')
 const confirmsLast = new RegExp(String.raw`^(?:double-?)?confirm\s+(.+?)\s+with\s+${partner}[.!]?$`, 'is')
 
+const asksToGoOn = new RegExp(
+  String.raw`^ask\s+(?:${partner}\s+)?(?:if|whether)\s+(?:to|(?:it\s+is|it's)\s+(?:ok(?:ay)?|fine|all\s+right)\s+to|(?:you|we|i)\s+(?:should|may|can|could)|they\s+(?:want|would\s+like)\s+(?:(?:you|us)\s+)?to)\s+((?:continue|proceed|go\s+(?:on|ahead)).*)$`,
+  'is',
+)
+/** A question whose yes is a permission. */
+const permission = new RegExp(
+  String.raw`^ask(?:\s+${partner})?\s*[:,]?\s*"((?:may|shall|should|can|could)\s+(?:i|we)\b(?!\s+(?:have|know|ask|get|help|see|speak|talk|call\s+you)\b)[^"]*\?|do\s+you\s+(?:agree|confirm|approve|accept|consent|want\s+(?:me|us)\s+to)\b[^"]*\?|are\s+you\s+sure\b[^"]*\?|is\s+(?:that|this|it)\s+(?:ok(?:ay)?|fine|all\s+right|correct|right)\b[^"]*\?)"[.!]?$`,
+  'iu',
+)
+
 const openers: ReadonlySet<string> = new Set(
   'wait ask get request obtain seek have let require need confirm double'.split(' '),
 )
 /** Bullets that deal with what was answered. */
 const deals = /^(?:if|when|else|otherwise|while|until|unless|repeat|extract|store|save|set|\$)/i
 const answer =
-  /confirm|agree|approv|accept|consent|permi|declin|refus|reject|den(?:y|ies|ied)|answer|repl(?:y|ies)|respon|\bsa(?:id|ys?)\b|\byes\b|\bno\b|\bok/i
+  /confirm|agree|approv|accept|consent|permi|declin|refus|reject|den(?:y|ies|ied)|answer|repl(?:y|ies)|respon|affirm|positive|negative|\b(?:said|says?|yes|no|not|so|ok|okay|they|wants?|does|do|would|likes?|fine|happy|sure)\b/i
 
 /** Whether words look at what a person answered. */
 export function looksAtAnswer(text: string): boolean {
@@ -44,13 +54,23 @@ export function confirmForm(bullet: Bullet, context: StepContext): Step[] | null
   if (/\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s/i.test(text)) return null
   const waiting = waits.exec(text)
   const asking = waiting === null ? asks.exec(text) : null
-  const found = waiting ?? asking ?? confirms.exec(text) ?? confirmsLast.exec(text)
-  if (found === null) return null
+  const literal = bullet.word === 'ask' ? permission.exec(text) : null
+  const found =
+    waiting ?? asking ?? confirms.exec(text) ?? confirmsLast.exec(text) ?? asksToGoOn.exec(text) ?? literal
+  if (found === null || (literal !== null && addressesAgent(text, context))) return null
   const dealtWith =
     context.answered === true || (bullet.next !== undefined && looksAtAnswer(bullet.next.text.text))
   if (dealtWith && (waiting !== null || bullet.word === 'ask' || bullet.word === 'request')) return null
   const { id, line } = bullet
-  const words = question(found.slice(1).find((part) => part !== undefined) ?? '', bullet, context)
+  const about = found.slice(1).find((part) => part !== undefined) ?? ''
+  const words =
+    literal === null
+      ? question(
+          asking === null && /^(?:continue|proceed|go\s)/i.test(about) ? `to ${about}` : about,
+          bullet,
+          context,
+        )
+      : literalWords(about, text.indexOf(about), true, bullet, context)
   const ask = { id, text, line, kind: 'ask', words, until: null, maxTurns: mostAnswers } as const
   if (dealtWith) return [{ ...ask, targets: [] }]
   const name = freeName(context)

@@ -16,7 +16,9 @@ import { wordsOf } from './words.ts'
 
 const openers: ReadonlySet<string> = new Set(
   `stop abort end exit quit terminate halt finish break leave skip return do don never only continue proceed go carry move
-  check verify confirm make be ensure require assert validate see always please first then`.split(/\s+/),
+  check double verify confirm make be ensure require assert validate see always please first then`.split(
+    /\s+/,
+  ),
 )
 const polite = /^(?:(?:please|then|first|always|now)\s*,?\s+)+/i
 const join = /\s*,?\s+(if|when|whenever|unless|in\s+case)\s+/i
@@ -34,7 +36,7 @@ const onwardForm = new RegExp(
   'is',
 )
 const checkForm =
-  /^(?:check|verify|confirm|make\s+(?:absolutely\s+)?sure|be\s+sure|ensure|require|assert|validate|see\s+to\s+it)(?:\s+that)?\s+(.+)$/is
+  /^(?:(?:double-)?check|verify|confirm|make\s+(?:(?:absolutely\s+)?sure|certain)|be\s+sure|ensure|require|assert|validate|see(?:\s+to\s+it)?(?=\s+that))(?:\s+that|:)?\s+(.+)$/is
 const mustForm =
   /^(?:the\s+)?(\$?[\p{L}_][\p{L}\p{N}_.]*)\s+(?:must|has\s+to|have\s+to|needs\s+to)\s+(not\s+|never\s+|always\s+)?(be|exceed|equal|contain|include|start\s+with|end\s+with)\s+(.+)$/isu
 const thirdPerson: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ const approvals =
 
 const role = String.raw`(?:manager|supervisor|boss|team\s*lead(?:er)?|director|admin(?:istrator)?|colleague|superior|approver|reviewer|owner|head\s+of|finance|legal|compliance|security|operator|someone|somebody|another\s+\p{L}+|second\s+\p{L}+)`
 const approval =
-  /\b(?:approv(?:al|e|es|ed)|permission|sign(?:s|ed)?[\s-]?off|authori[sz](?:ation|e|es|ed)|consent|clearance|go[\s-]?ahead|green\s+light|confirmation|confirms?)\b(?!\s+(?:number|code|status|id|email|page|date|form|message|mail|letter|text))/i
+  /\b(?:approv(?:al|e|es|ed)|permission|sign(?:s|ed)?[\s-]?off|authori[sz](?:ation|e|es|ed)|consent|clearance|go[\s-]?ahead|green\s+light|confirmation|confirms?|ok(?:ay)?\s+to|(?<='s\s)ok(?:ay)?)\b(?!\s+(?:number|code|status|id|email|page|date|form|message|mail|letter|text))/i
 const seekers: ReadonlySet<string> = new Set(
   'ask get request obtain have let seek secure receive await need require wait gain'.split(' '),
 )
@@ -38,12 +38,12 @@ const asksPartner = new RegExp(
 )
 
 const endsIf =
-  /^(?:stop|abort|end|exit|quit|terminate|halt|finish|cancel|skip|leave|break)\b.*\s(?:if|unless|when|until|once|in\s+case)\s/i
+  /^(?:(?:stop|abort|end|exit|quit|terminate|halt|finish|cancel|skip|leave|break)\b.*\s(?:if|unless|when|until|once|in\s+case)|(?:hold|pause|stand\s+by)\b.*\s(?:until|till|for))\s/i
 const onward =
   /^(?:only\s+)?(?:continue|proceed|go\s+(?:on|ahead|further)|carry\s+on|move\s+on)\b.*\b(?:if|unless|when|once|until|after|provided|as\s+long\s+as)\b/i
 const notOnward =
   /\b(?:do\s+not|don't|never|must\s+not|mustn't|may\s+not|cannot|can't)\s+(?:\p{L}+\s+)?(?:continue|proceed|go\s+(?:on|ahead|further)|carry\s+on|move\s+on)\b/iu
-const onlyWhen = /^only\s.*\s(?:if|when|after|once)\s|\sonly\s+(?:if|when|after|once)\s|\sunless\s/i
+const onlyWhen = /^unless\s|^only\s.*\s(?:if|when|after|once)\s|\sonly\s+(?:if|when|after|once)\s|\sunless\s/i
 const sure =
   /^(?:always\s+|please\s+|first,?\s+)?(?:make\s+(?:absolutely\s+)?sure|ensure|assert|require|see\s+to\s+it|be\s+sure|(?:check|verify|confirm|validate)\s+that)\s+(?!to\b|you\b|your\b)(.+)$/is
 const checks = /^(?:check|verify|confirm|validate)\s+(?:whether\s+|if\s+)?(.+)$/is
@@ -51,7 +51,12 @@ const clause =
   /\$[\p{L}_]|[<>]|[=!]=|\b(?:is|are|was|were|isn't|aren't|has|have|had|does|do|doesn't|can|cannot|exists?|belongs?|matche?s?|equals?|contains?|holds|agree[sd]?|confirm(?:s|ed)|approve[sd]|paid|allowed|verified|eligible|valid)\b/iu
 const compares =
   /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are|was|equals|contains|exceeds)\s/iu
-const must = /\bmust\b|\bmustn't\b|\bis\s+required\s+to\b|\b(?:has|have|needs)\s+to\s+be\b/i
+const must =
+  /\bmust\b|\bmustn't\b|\b(?:has|have|needs?)\s+to\s+be\b|\bnot\s+(?:allowed|permitted)\b|\b(?:forbidden|prohibited|mandatory)\b|\b(?:is|are)\s+required\b|\brequired[.!]?$|\bshould\b.*\b(?:first|before)\b|^\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:should|shall|ought|may\s+not|cannot|can't|can\s+not)\b/iu
+/** Signs between a variable and a value: nobody means a sentence by them. */
+const sign = /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|(?:[<>]=?|[=!]=)\s*\$[\p{L}_]/u
+const wanted =
+  /\b(?:approval|permission|sign-?off|authori[sz]ation|consent|clearance|confirmation)\s+(?:is\s+)?(?:required|needed|necessary)\b|^needs?\s.*\b(?:approval|permission|sign-?off|authori[sz]ation)\b|\bfor\s+(?:\p{L}+\s+)?(?:approval|permission|sign-?off|authori[sz]ation)\b/iu
 const trailing = /\s(?:if|unless|when|provided\s+that|as\s+long\s+as)\s+(.+?)[.!]?$/is
 
 /** The words that open a guard, and those without which nothing else in a sentence makes it one. */
@@ -60,7 +65,9 @@ const openers: ReadonlySet<string> = new Set(
   ensure assert require see be check verify confirm validate`.split(/\s+/),
 )
 const mayBind =
-  /\b(?:not|no|never|cannot|avoid|refrain|without|forbidden|must|only|if|unless|when|provided|as\s+long|required|has|have|needs)\b|n't/i
+  /\b(?:not|no|never|cannot|avoid|refrain|without|forbidden|must|only|if|unless|when|provided|as\s+long|required|has|have|needs|should|shall|ought|allowed|permitted|prohibited|mandatory|needed|necessary|until|till|for)\b|n't|[<>]|[=!]=/i
+/** A second branch on one line is an error of its own. */
+const branches: ReadonlySet<string> = new Set(['if', 'when', 'else', 'otherwise', 'while', 'until'])
 const askers: ReadonlySet<string> = new Set(
   'ask prompt consult confirm check verify clear agree double'.split(' '),
 )
@@ -98,7 +105,8 @@ function looseGuard(
   if (endsIf.test(text) || onward.test(text) || notOnward.test(text) || onlyWhen.test(text))
     return { why: 'would stop nothing', instead: onlyIf }
   const claim = sure.exec(text)?.[1]
-  if (claim !== undefined && clause.test(claim)) return { why: 'would check nothing', instead: onlyIf }
+  if (claim !== undefined && (clause.test(claim) || /^of\b/i.test(claim)))
+    return { why: 'would check nothing', instead: onlyIf }
   const checked = checks.exec(text)?.[1]
   if (checked !== undefined && compares.test(checked)) return { why: 'would check nothing', instead: onlyIf }
   if (must.test(text)) return { why: 'would demand nothing', instead: onlyIf }
@@ -112,11 +120,15 @@ function looseGuard(
       why: 'has a condition over known values, which a model would judge',
       instead: 'write `If …` first, and what is to be done below it',
     }
-  return null
+  return sign.test(text) && !branches.has(bullet.word)
+    ? { why: 'compares values, which a model would judge', instead: onlyIf }
+    : null
 }
 
 function asksSomebodyElse(text: string, { word }: Bullet): boolean {
   if (askers.has(word) && (asksRole.test(text) || checksWithRole.test(text))) return true
+  if (/approval|permission|sign-?off|authori|consent|clearance|confirmation/i.test(text) && wanted.test(text))
+    return true
   return seekers.has(word) && approval.test(text) && !asksPartner.test(text)
 }
 
