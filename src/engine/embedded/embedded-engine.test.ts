@@ -8,6 +8,10 @@ import { openKeyRing } from '../../journal/chain-keys.ts'
 import { SqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
 import { definePlaybook } from '../../playbook/define-playbook.ts'
 import type { Playbook } from '../../playbook/playbook.ts'
+import { compilePolicy } from '../../policy/compile-policy.ts'
+import { policyOf } from '../../policy/policy.ts'
+import { policySchema } from '../../policy/policy-schema.ts'
+import type { PolicySetup } from '../../tool/policy-guard.ts'
 import { tool, type Tool } from '../../tool/tool.ts'
 import { ToolFailure } from '../../tool/tool-failure.ts'
 import { agentWork } from '../agent-work.ts'
@@ -60,14 +64,16 @@ class Cluster {
   }
 }
 
-function world(playbook: Playbook = runbook) {
+function world(playbook: Playbook = runbook, policy?: PolicySetup) {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-engine-'))
   const cluster = new Cluster()
   const trouble: string[] = []
   const openStore = () => new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
   const open = async (store = openStore()) => {
     const work = (run: string, node = 'n1') => {
-      const agent = new Agent({ playbook, tools: cluster.tools, journal: engine.journal, model: 'none' })
+      const under = policy === undefined ? {} : { policy }
+      const { journal } = engine
+      const agent = new Agent({ playbook, tools: cluster.tools, journal, model: 'none', ...under })
       return agentWork(agent, run, { prompt: '', inputs: { node } })
     }
     const engine: EmbeddedEngine = await EmbeddedEngine.open({
@@ -305,6 +311,27 @@ describe('EmbeddedEngine', () => {
     await running
     while (!(await isEnded())) await sleep(5)
     expect(cluster.done).toEqual(['cordon n1', 'drain n1'])
+    await close()
+  })
+
+  test('goes on by itself when nobody approved in time', async () => {
+    const playbook = definePlaybook({
+      id: 'late',
+      name: 'Late',
+      inputs: { node: 'string' },
+      steps: [{ id: 'cordon', tool: 'cordon', input: { node: '{inputs.node}' }, requiresApproval: true }],
+    })
+    const source = { id: 'team', version: '1', approval_defaults: { expires_after: '1s' } }
+    const policies = [compilePolicy(policyOf(policySchema.parse(source), source))]
+    const principal = { id: 'ann', kind: 'local', roles: [] } as const
+    const { open, cluster } = world(playbook, { policies, principal })
+    const { start, store, close } = await open()
+    await start('r1')
+    while ((await store.openRuns()).length > 0) await sleep(20)
+    const last = (await store.read('r1')).at(-1)!
+    expect(last).toMatchObject({ type: 'run.finished', data: { status: 'failed' } })
+    expect(last.data['message']).toContain('its approval came too late')
+    expect(cluster.done).toEqual([])
     await close()
   })
 
