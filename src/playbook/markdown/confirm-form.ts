@@ -3,6 +3,7 @@ import type { Step, Words } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { isKnown } from './scope.ts'
 import { addressesAgent, literalWords, mostAnswers } from './speech-form.ts'
+import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, readsOf } from './step-context.ts'
 
 /** Who takes part in the conversation; anybody else is not there to be asked. */
@@ -38,6 +39,9 @@ const deals = /^(?:if|when|else|otherwise|while|until|unless|repeat|extract|stor
 const answer =
   /confirm|agree|approv|accept|consent|permi|declin|refus|reject|den(?:y|ies|ied)|answer|repl(?:y|ies)|respon|affirm|positive|negative|\b(?:said|says?|yes|no|not|so|ok|okay|they|wants?|does|do|would|likes?|fine|happy|sure)\b/i
 
+/** Whoever has more to say says it in a step before. */
+const longestQuestion = 1000
+
 /** Whether words look at what a person answered. */
 export function looksAtAnswer(text: string): boolean {
   return deals.test(text) && answer.test(text)
@@ -49,7 +53,8 @@ export function looksAtAnswer(text: string): boolean {
  */
 export function confirmForm(bullet: Bullet, context: StepContext): Step[] | null {
   if (!openers.has(bullet.word)) return null
-  const { text } = bullet
+  if (bullet.text.length > longestQuestion) return null
+  const text = singleSpaced(bullet.text)
   // Where the answer is kept, the playbook says itself what follows from it.
   if (/\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s/i.test(text)) return null
   const waiting = waits.exec(text)

@@ -10,6 +10,7 @@ import { type Bullet, firstWord } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
 import { endingForm } from './ending-form.ts'
 import { negateCondition } from './negate-condition.ts'
+import { singleSpaced } from './single-spaced.ts'
 import type { StepContext } from './step-context.ts'
 import { withoutQuoted } from './without-quoted.ts'
 import { wordsOf } from './words.ts'
@@ -53,13 +54,17 @@ const moreToDo =
   /(?:[,;]|\band|\bthen|\bor)\s+(?:then\s+)?(?:please\s+)?(?:say|tell|inform|notify|ask|call|send|escalate|return|apologi[sz]e|explain|let|go|stop|end|exit|wait|write|log|continue|proceed|run|transfer|hand|thank|greet|skip|cancel|do)\b|\b(?:otherwise|else)\b/i
 const variable = /^(?:the\s+)?\$?([\p{L}_][\p{L}\p{N}_.]*)$/u
 
+const longestGuard = 1000
+
 /** Reads a guard whose meaning is plain; null where it is none. */
 export function guardForm(bullet: Bullet, context: StepContext): StepBody | null {
   if (!openers.has(bullet.word) && !/\s(?:must|has\s+to|have\s+to|needs\s+to)\s/i.test(bullet.text))
     return null
   if (context.callables.findWords(wordsOf(bullet.text), context.agent).kind !== 'none') return null
-  const at = polite.exec(bullet.text)?.[0].length ?? 0
-  const text = bullet.text.slice(at).replace(/[.!;:]+$/, '')
+  // No guard that is plain is that long.
+  if (bullet.text.length > longestGuard) return null
+  const said = singleSpaced(bullet.text)
+  const text = said.slice(polite.exec(said)?.[0].length ?? 0).replace(/[.!;:]+$/, '')
   return (
     onwardGuard(text, bullet, context) ??
     endingGuard(text, bullet, context) ??

@@ -12,6 +12,7 @@ import { partner } from './confirm-form.ts'
 import { type Findings, quote } from './findings.ts'
 import { withoutQuoted } from './without-quoted.ts'
 import { negatedCall } from './negation.ts'
+import { singleSpaced } from './single-spaced.ts'
 import type { LooseGuard, StepContext } from './step-context.ts'
 
 const onlyIf = 'write `If …` with `End program` below it, or `Only continue if …` with a comparison of values'
@@ -85,7 +86,7 @@ function looseGuard(
   how: 'act' | 'ask',
   context: StepContext,
 ): Omit<LooseGuard, 'bullet'> | null {
-  const text = withoutQuoted(bullet.text)
+  const text = singleSpaced(withoutQuoted(bullet.text))
   if (asksSomebodyElse(text, bullet)) {
     const [call] = context.callables.resembling(text, context.agent)
     return {
@@ -110,12 +111,8 @@ function looseGuard(
   const checked = checks.exec(text)?.[1]
   if (checked !== undefined && compares.test(checked)) return { why: 'would check nothing', instead: onlyIf }
   if (must.test(text)) return { why: 'would demand nothing', instead: onlyIf }
-  const condition = trailing.exec(text)?.[1]
-  if (
-    condition !== undefined &&
-    /\$|[<>]|==/.test(condition) &&
-    isComputable(bullet.text.slice(bullet.text.length - condition.length), context)
-  )
+  const condition = conditionBehind(text, bullet)
+  if (condition !== null && /\$|[<>]|==/.test(condition) && isComputable(condition, context))
     return {
       why: 'has a condition over known values, which a model would judge',
       instead: 'write `If …` first, and what is to be done below it',
@@ -123,6 +120,15 @@ function looseGuard(
   return sign.test(text) && !branches.has(bullet.word)
     ? { why: 'compares values, which a model would judge', instead: onlyIf }
     : null
+}
+
+/** The condition that ends a sentence, with what stands in quotes in it; none that is very long is meant as one. */
+function conditionBehind(text: string, bullet: Bullet): string | null {
+  const found = trailing.exec(text)
+  const words = found?.[1]
+  if (found === null || words === undefined || words.length > 300) return null
+  const from = found.index + found[0].lastIndexOf(words)
+  return text.length === bullet.text.length ? bullet.text.slice(from, from + words.length) : words
 }
 
 function asksSomebodyElse(text: string, { word }: Bullet): boolean {

@@ -6,6 +6,7 @@ import { quote } from './findings.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { seeksApproval } from './loose-guard.ts'
 import { negateCondition } from './negate-condition.ts'
+import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { targetNamed } from './triggers.ts'
 import { wordsOf } from './words.ts'
@@ -103,11 +104,12 @@ const failedForm = /\s+(?:(?:has|have)\s+)?(?:failed|fails)$/i
 
 /** The calls that words behind `after`, `if` and the like speak of, and whether they are to have been made; null where they speak of something else. */
 function calledIn(
-  words: string,
+  written: string,
   word: string,
   bullet: Bullet,
   context: StepContext,
 ): { targets: Call['target'][]; made: boolean } | null {
+  const words = singleSpaced(written)
   const unmade = wasNotMade.test(words)
   const made = !unmade && wasMade.test(words)
   const failed = failedForm.test(words)

@@ -5,6 +5,7 @@ import { isComputable, readCondition } from './condition.ts'
 import { secondsIn } from './ending-form.ts'
 import { quote } from './findings.ts'
 import { isWithinEdits } from './is-within-edits.ts'
+import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, mentioned, reportAt } from './step-context.ts'
 import { VariableUses } from './variable-uses.ts'
 
@@ -55,7 +56,8 @@ export function plainTrigger(text: string, line: number): Trigger | null {
 type Base = Pick<Trigger, 'text' | 'line'>
 
 function flowTrigger(bullet: Bullet, base: Base, context: StepContext): Trigger | null {
-  const around = aroundForm.exec(bullet.text)
+  const text = singleSpaced(bullet.text)
+  const around = aroundForm.exec(text)
   if (around !== null) {
     const [, when = '', called, words = ''] = around
     const name = words.replace(isCalled, '').replace(isOver, '')
@@ -69,7 +71,7 @@ function flowTrigger(bullet: Bullet, base: Base, context: StepContext): Trigger 
     )
     return { ...base, kind: 'message' }
   }
-  const subject = subjectForm.exec(bullet.text)
+  const subject = subjectForm.exec(text)
   const call = subject === null ? null : targetNamed(subject[1]!, bullet, context)
   if (subject === null || call === null) return null
   const [, name = '', says = ''] = subject
