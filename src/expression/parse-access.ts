@@ -5,11 +5,13 @@ import { parseBraces, parseBrackets, parseClauses, parseItems } from './parse-co
 import { parseText } from './parse-text.ts'
 import { SyntaxFailure } from './syntax-failure.ts'
 import type { AccessStep, KeywordArgument, SyntaxNode } from './syntax-node.ts'
+import type { Token } from './read-token.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
 /** Parses an atom and everything read from it: members, indexes, slices and calls. */
 export function parseAccess(cursor: TokenCursor, grammar: Grammar): SyntaxNode {
   const base = parseAtom(cursor, grammar)
+  if (cursor.token.kind !== 'sign') return base
   const steps: AccessStep[] = []
   for (;;) {
     if (cursor.isSign('.')) steps.push(parseMember(cursor, grammar))
@@ -42,26 +44,24 @@ function parseAtom(cursor: TokenCursor, grammar: Grammar): SyntaxNode {
     case 'sign':
       break
   }
-  if (token.sign === '(') return parseParentheses(cursor, grammar)
-  if (token.sign === '[') return parseBrackets(cursor, grammar)
-  if (token.sign === '{') return parseBraces(cursor, grammar)
-  if (token.sign === '/')
+  if (token.text === '(') return parseParentheses(cursor, grammar)
+  if (token.text === '[') return parseBrackets(cursor, grammar)
+  if (token.text === '{') return parseBraces(cursor, grammar)
+  if (token.text === '/')
     cursor.refuse('regular expressions are not supported; write `startswith`, `endswith` or `in`')
-  if (token.sign === '*' || token.sign === '**')
-    cursor.refuse(`spreading with \`${token.sign}\` is not supported`)
-  if (token.sign === '.') cursor.fail('a number starts with a digit: write 0.5 instead of .5')
+  if (token.text === '*' || token.text === '**')
+    cursor.refuse(`spreading with \`${token.text}\` is not supported`)
+  if (token.text === '.') cursor.fail('a number starts with a digit: write 0.5 instead of .5')
   return cursor.fail(`expected a value, found ${cursor.describe()}`)
 }
 
-type NameToken = Extract<TokenCursor['token'], { kind: 'name' }>
-
-function parseSigilName(cursor: TokenCursor, token: NameToken): SyntaxNode {
+function parseSigilName(cursor: TokenCursor, token: Token): SyntaxNode {
   cursor.take()
-  return { kind: 'name', name: token.name, sigil: true, start: token.start, end: token.end }
+  return { kind: 'name', name: token.text, sigil: true, start: token.start, end: token.end }
 }
 
-function parseWord(cursor: TokenCursor, token: NameToken, grammar: Grammar): SyntaxNode {
-  const { name, start, end } = token
+function parseWord(cursor: TokenCursor, token: Token, grammar: Grammar): SyntaxNode {
+  const { text: name, start, end } = token
   const advice = adviceFor(foreignWords, name)
   if (advice !== null) cursor.refuse(advice)
   if (reservedWords.has(name)) {
@@ -96,9 +96,9 @@ function parseMember(cursor: TokenCursor, grammar: Grammar): AccessStep {
   if (token.kind !== 'name') cursor.fail(`expected a member's name after the dot, found ${cursor.describe()}`)
   if (token.sigil) cursor.fail('a member is written without `$`')
   cursor.take()
-  if (!cursor.isSign('(')) return { kind: 'member', name: token.name, start, end: token.end }
+  if (!cursor.isSign('(')) return { kind: 'member', name: token.text, start, end: token.end }
   const { positional, keywords } = parseArguments(cursor, grammar)
-  return { kind: 'method', name: token.name, positional, keywords, start, end: cursor.lastEnd }
+  return { kind: 'method', name: token.text, positional, keywords, start, end: cursor.lastEnd }
 }
 
 function parseIndex(cursor: TokenCursor, grammar: Grammar): AccessStep {

@@ -81,14 +81,14 @@ function parseTargets(cursor: TokenCursor): NameNode[] {
   const targets: NameNode[] = []
   do {
     const { token } = cursor
-    if (token.kind !== 'name' || reservedWords.has(token.name)) {
+    if (token.kind !== 'name' || reservedWords.has(token.text)) {
       cursor.fail(`expected a variable after \`for\`, found ${cursor.describe()}`)
     }
     if (token.sigil) cursor.fail('the variable of a comprehension is written without `$`')
-    const advice = adviceFor(foreignWords, token.name)
+    const advice = adviceFor(foreignWords, token.text)
     if (advice !== null) cursor.refuse(advice)
     cursor.take()
-    targets.push({ kind: 'name', name: token.name, sigil: false, start: token.start, end: token.end })
+    targets.push({ kind: 'name', name: token.text, sigil: false, start: token.start, end: token.end })
   } while (cursor.takeSign(','))
   if (bracket) cursor.expectSign(')', 'to close the variables')
   return targets

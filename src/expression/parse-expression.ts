@@ -31,7 +31,14 @@ export function parseExpression(source: string): SyntaxNode | ExpressionError {
 /** How a part of an expression is read by those who read what stands around it. */
 export const grammar: Grammar = {
   expression: parseChoice,
-  operand: (cursor) => cursor.nested(() => parseOr(cursor)),
+  operand: (cursor) => nested(cursor, parseOr),
+}
+
+function nested(cursor: TokenCursor, parse: (cursor: TokenCursor) => SyntaxNode): SyntaxNode {
+  cursor.enter()
+  const node = parse(cursor)
+  cursor.leave()
+  return node
 }
 
 function failAtRest(cursor: TokenCursor): never {
@@ -43,42 +50,48 @@ function failAtRest(cursor: TokenCursor): never {
     cursor.refuse('strings standing side by side are not joined; write `+` between them')
   }
   if (cursor.isSign(':')) cursor.fail('`:` can only stand in a dict `{"key": value}` or a slice `x[1:3]`')
-  const advice = token.kind === 'name' ? adviceFor(foreignWords, token.name) : null
+  const advice = token.kind === 'name' ? adviceFor(foreignWords, token.text) : null
   if (advice !== null) cursor.refuse(advice)
   cursor.fail(`expected an operator or the end, found ${cursor.describe()}`)
 }
 
 function parseChoice(cursor: TokenCursor): SyntaxNode {
-  return cursor.nested(() => {
-    const start = cursor.token.start
-    const branches: { test: SyntaxNode; value: SyntaxNode }[] = []
-    let value = parseOr(cursor)
-    while (cursor.takeWord('if')) {
-      const test = parseOr(cursor)
-      cursor.expectWord('else', 'after the condition of `a if condition else b`')
-      branches.push({ test, value })
-      value = parseOr(cursor)
-    }
-    if (branches.length === 0) return value
-    return { kind: 'choice', branches, otherwise: value, start, end: value.end }
-  })
+  cursor.enter()
+  const start = cursor.token.start
+  const first = parseOr(cursor)
+  const node = cursor.isWord('if') ? choiceFrom(first, start, cursor) : first
+  cursor.leave()
+  return node
+}
+
+function choiceFrom(first: SyntaxNode, start: number, cursor: TokenCursor): SyntaxNode {
+  const branches: { test: SyntaxNode; value: SyntaxNode }[] = []
+  let value = first
+  while (cursor.takeWord('if')) {
+    const test = parseOr(cursor)
+    cursor.expectWord('else', 'after the condition of `a if condition else b`')
+    branches.push({ test, value })
+    value = parseOr(cursor)
+  }
+  return { kind: 'choice', branches, otherwise: value, start, end: value.end }
 }
 
 function parseOr(cursor: TokenCursor): SyntaxNode {
-  return parseLogic(cursor, 'or', parseAnd)
+  const first = parseAnd(cursor)
+  return cursor.isWord('or') ? logicFrom(first, 'or', parseAnd, cursor) : first
 }
 
 function parseAnd(cursor: TokenCursor): SyntaxNode {
-  return parseLogic(cursor, 'and', parseNot)
+  const first = parseNot(cursor)
+  return cursor.isWord('and') ? logicFrom(first, 'and', parseNot, cursor) : first
 }
 
-function parseLogic(
-  cursor: TokenCursor,
+function logicFrom(
+  first: SyntaxNode,
   word: 'and' | 'or',
   parse: (cursor: TokenCursor) => SyntaxNode,
+  cursor: TokenCursor,
 ): SyntaxNode {
-  const first = parse(cursor)
-  if (!cursor.isWord(word)) return first
   const operands = [first]
   while (cursor.takeWord(word)) operands.push(parse(cursor))
   return { kind: word, operands, start: first.start, end: cursor.lastEnd }
@@ -87,7 +100,7 @@ function parseLogic(
 function parseNot(cursor: TokenCursor): SyntaxNode {
   const start = cursor.token.start
   if (!cursor.takeWord('not')) return parseComparison(cursor)
-  const operand = cursor.nested(() => parseNot(cursor))
+  const operand = nested(cursor, parseNot)
   return { kind: 'not', operand, start, end: operand.end }
 }
 
@@ -95,9 +108,9 @@ const comparisonSigns: readonly string[] = ['==', '!=', '<', '<=', '>', '>=']
 
 function takeComparison(cursor: TokenCursor): ComparisonOperator | null {
   const { token } = cursor
-  if (token.kind === 'sign' && comparisonSigns.includes(token.sign)) {
+  if (token.kind === 'sign' && comparisonSigns.includes(token.text)) {
     cursor.take()
-    return token.sign as ComparisonOperator
+    return token.text as ComparisonOperator
   }
   if (cursor.takeWord('in')) return 'in'
   if (cursor.isWord('is')) cursor.refuse('write `==` instead of `is`')
@@ -109,11 +122,11 @@ function takeComparison(cursor: TokenCursor): ComparisonOperator | null {
 function parseComparison(cursor: TokenCursor): SyntaxNode {
   const first = parseSum(cursor)
   if (cursor.token.kind === 'end') return first
+  let range = cursor.token
+  let operator = takeComparison(cursor)
+  if (operator === null) return first
   const rest: { operator: ComparisonOperator; operand: SyntaxNode }[] = []
-  for (;;) {
-    const range = cursor.token
-    const operator = takeComparison(cursor)
-    if (operator === null) break
+  while (operator !== null) {
     if (rest.length > 0) {
       const odd = [rest[0]!.operator, operator].find((each) => each === '!=' || each.endsWith('in'))
       if (odd !== undefined) {
@@ -121,8 +134,9 @@ function parseComparison(cursor: TokenCursor): SyntaxNode {
       }
     }
     rest.push({ operator, operand: parseSum(cursor) })
+    range = cursor.token
+    operator = takeComparison(cursor)
   }
-  if (rest.length === 0) return first
   return { kind: 'comparison', first, rest, start: first.start, end: cursor.lastEnd }
 }
 
@@ -130,27 +144,31 @@ const sumSigns: readonly string[] = ['+', '-']
 const productSigns: readonly string[] = ['*', '/', '//', '%']
 
 function parseSum(cursor: TokenCursor): SyntaxNode {
-  return parseArithmetic(cursor, sumSigns, parseProduct)
+  const first = parseProduct(cursor)
+  return isOneOf(sumSigns, cursor) ? arithmeticFrom(first, sumSigns, parseProduct, cursor) : first
 }
 
 function parseProduct(cursor: TokenCursor): SyntaxNode {
-  return parseArithmetic(cursor, productSigns, parseSigned)
+  const first = parseSigned(cursor)
+  return isOneOf(productSigns, cursor) ? arithmeticFrom(first, productSigns, parseSigned, cursor) : first
 }
 
-function parseArithmetic(
-  cursor: TokenCursor,
+function isOneOf(signs: readonly string[], { token }: TokenCursor): boolean {
+  return token.kind === 'sign' && signs.includes(token.text)
+}
+
+function arithmeticFrom(
+  first: SyntaxNode,
   signs: readonly string[],
   parse: (cursor: TokenCursor) => SyntaxNode,
+  cursor: TokenCursor,
 ): SyntaxNode {
-  const first = parse(cursor)
-  if (cursor.token.kind !== 'sign') return first
   const rest: { operator: ArithmeticOperator; operand: SyntaxNode }[] = []
-  while (cursor.token.kind === 'sign' && signs.includes(cursor.token.sign)) {
-    const operator = cursor.token.sign as ArithmeticOperator
+  while (isOneOf(signs, cursor)) {
+    const operator = cursor.token.text as ArithmeticOperator
     cursor.take()
     rest.push({ operator, operand: parse(cursor) })
   }
-  if (rest.length === 0) return first
   return { kind: 'arithmetic', first, rest, start: first.start, end: cursor.lastEnd }
 }
 
@@ -158,13 +176,13 @@ function parseSigned(cursor: TokenCursor): SyntaxNode {
   const start = cursor.token.start
   if (cursor.isSign('+')) cursor.refuse('a leading `+` is not supported; remove it')
   if (!cursor.takeSign('-')) return parsePower(cursor)
-  const operand = cursor.nested(() => parseSigned(cursor))
+  const operand = nested(cursor, parseSigned)
   return { kind: 'negate', operand, start, end: operand.end }
 }
 
 function parsePower(cursor: TokenCursor): SyntaxNode {
   const base = parseAccess(cursor, grammar)
   if (!cursor.takeSign('**')) return base
-  const exponent = cursor.nested(() => parseSigned(cursor))
+  const exponent = nested(cursor, parseSigned)
   return { kind: 'power', base, exponent, start: base.start, end: exponent.end }
 }

@@ -1,16 +1,13 @@
 import type { Grammar } from './grammar.ts'
 import type { TextHole, TextNode } from './syntax-node.ts'
-import { checkWellFormed, readCharacter } from './read-string.ts'
+import type { Token } from './read-token.ts'
+import { checkWellFormed, plainEnd, readCharacter } from './read-string.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
 /** Parses the f-string whose opening token is current: text, `{{` and `}}`, and `{expression:format}`. */
-export function parseText(
-  cursor: TokenCursor,
-  opening: { readonly quote: string; readonly start: number; readonly end: number },
-  grammar: Grammar,
-): TextNode {
+export function parseText(cursor: TokenCursor, opening: Token, grammar: Grammar): TextNode {
   const { source } = cursor
-  const { quote, start } = opening
+  const { text: quote, start } = opening
   if (source.startsWith(quote + quote, opening.end)) {
     cursor.refuse(`triple quotes are not supported; write one ${quote} and \\n for a line break`)
   }
@@ -18,6 +15,9 @@ export function parseText(
   let text = ''
   let at = opening.end
   for (;;) {
+    const plain = plainEnd(source, at)
+    if (plain > at) text += source.slice(at, plain)
+    at = plain
     const character = source[at]
     if (character === undefined)
       cursor.fail(`the string has no closing ${quote}`, { start, end: source.length })

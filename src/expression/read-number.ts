@@ -5,6 +5,33 @@ const glued = /[\p{ID_Continue}$.]+/uy
 
 /** Reads the number that starts at the offset; refuses other spellings and numbers that a double cannot keep. */
 export function readNumber(source: string, start: number): { value: number; end: number } {
+  return readWhole(source, start) ?? readAny(source, start)
+}
+
+/** More digits may be more than a double keeps. */
+const mostDigits = 15
+
+/** A whole number of a few digits and nothing behind it that could belong to it, which is what most numbers are; else null. */
+function readWhole(source: string, start: number): { value: number; end: number } | null {
+  let value = 0
+  let end = start
+  for (; end - start <= mostDigits; end++) {
+    const digit = source.charCodeAt(end) - 48
+    if (!(digit >= 0 && digit <= 9)) break
+    value = value * 10 + digit
+  }
+  const isLong = end - start > mostDigits || (source.charCodeAt(start) === 48 && end > start + 1)
+  return isLong || !endsHere(source.charCodeAt(end)) ? null : { value, end }
+}
+
+/** The end of the text, or a sign or blank of ASCII that is no part of a number or name. */
+function endsHere(code: number): boolean {
+  if (Number.isNaN(code)) return true
+  const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95
+  return code < 128 && !isLetter && code !== 46 && code !== 36
+}
+
+function readAny(source: string, start: number): { value: number; end: number } {
   numeral.lastIndex = start
   const text = numeral.exec(source)?.[0] ?? ''
   const end = start + text.length

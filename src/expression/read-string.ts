@@ -28,6 +28,9 @@ export function readString(source: string, start: number): { value: string; end:
   let value = ''
   let at = start + 1
   for (;;) {
+    const plain = plainEnd(source, at)
+    if (plain > at) value += source.slice(at, plain)
+    at = plain
     const character = source[at]
     if (character === undefined) {
       throw new SyntaxFailure('expression_syntax', `the string has no closing ${quote}`, {
@@ -42,6 +45,17 @@ export function readString(source: string, start: number): { value: string; end:
   }
   checkWellFormed(value, start, at + 1)
   return { value, end: at + 1 }
+}
+
+/** Where the letters, digits and signs of ASCII end that always stand for themselves: neither quotes nor escapes nor braces. */
+export function plainEnd(source: string, from: number): number {
+  let at = from
+  while (isPlain(source.charCodeAt(at))) at++
+  return at
+}
+
+function isPlain(code: number): boolean {
+  return code >= 32 && code < 123 && code !== 34 && code !== 39 && code !== 92
 }
 
 /** Reads one character or escape of a string at the offset. */

@@ -4,35 +4,55 @@ import { SyntaxFailure } from './syntax-failure.ts'
 import { adviceFor, foreignOperators } from './foreign-syntax.ts'
 
 /** One word, sign or literal of the source. An f-string token covers its opening quote only. */
-export type Token = { readonly start: number; readonly end: number } & (
-  | { readonly kind: 'number'; readonly value: number }
-  | { readonly kind: 'string'; readonly value: string }
-  | { readonly kind: 'text-start'; readonly quote: string }
-  | { readonly kind: 'name'; readonly name: string; readonly sigil: boolean }
-  | { readonly kind: 'sign'; readonly sign: string }
-  | { readonly kind: 'end' }
-)
+export interface Token {
+  readonly kind: 'number' | 'string' | 'text-start' | 'name' | 'sign' | 'end'
+  readonly start: number
+  readonly end: number
+  /** The name without its sigil, the sign, or the quote of an f-string; else empty. All tokens have all fields, because a parser reads them all the time. */
+  readonly text: string
+  readonly sigil: boolean
+  /** What a number or a string stands for; else null. */
+  readonly value: number | string | null
+}
 
 const word = /[\p{ID_Start}_][\p{ID_Continue}]*/uy
 const ownSigns = ['**', '//', '==', '!=', '<=', '>=', ...'+-*/%<>()[]{},.:=']
-/** The signs by their first character, the longest first. */
-const signs: ReadonlyMap<string, readonly string[]> = Map.groupBy(
-  [...Object.keys(foreignOperators), ...ownSigns].toSorted((a, b) => b.length - a.length),
-  (sign) => sign[0]!,
+/** The signs by the code of their first character, the longest first. */
+const signs: readonly (readonly string[] | undefined)[] = Array.from({ length: 128 }, (_, code) =>
+  [...Object.keys(foreignOperators), ...ownSigns]
+    .filter((sign) => sign.charCodeAt(0) === code)
+    .toSorted((a, b) => b.length - a.length),
 )
 
 /** Reads the token at or after the offset; throws a SyntaxFailure for what no expression may hold. */
 export function readToken(source: string, from: number): Token {
   let start = from
   while (isBlank(source.charCodeAt(start))) start++
-  const character = source[start]
-  if (character === undefined) return { kind: 'end', start, end: start }
-  if (character >= '0' && character <= '9') return { kind: 'number', start, ...readNumber(source, start) }
-  if (character === '"' || character === "'") return { kind: 'string', start, ...readString(source, start) }
-  if (character === '$') return readSigil(source, start)
+  if (start >= source.length) return tokenOf('end', start, start, '')
+  const code = source.charCodeAt(start)
+  if (isDigit(code)) {
+    const { value, end } = readNumber(source, start)
+    return tokenOf('number', start, end, '', false, value)
+  }
+  if (code === 34 || code === 39) {
+    const { value, end } = readString(source, start)
+    return tokenOf('string', start, end, '', false, value)
+  }
+  if (code === 36) return readSigil(source, start)
   const name = readWord(source, start)
   if (name !== null) return afterWord(source, start, name)
   return readSign(source, start)
+}
+
+function tokenOf(
+  kind: Token['kind'],
+  start: number,
+  end: number,
+  text: string,
+  sigil = false,
+  value: Token['value'] = null,
+): Token {
+  return { kind, start, end, text, sigil, value }
 }
 
 function isBlank(code: number): boolean {
@@ -61,14 +81,14 @@ function afterWord(source: string, start: number, name: string): Token {
   const end = start + name.length
   const quote = source[end]
   if ((quote === '"' || quote === "'") && /^(?:[rbuf]|rb|br|rf|fr)$/i.test(name)) {
-    if (name === 'f') return { kind: 'text-start', quote, start, end: end + 1 }
+    if (name === 'f') return tokenOf('text-start', start, end + 1, quote)
     throw new SyntaxFailure(
       'unsupported_syntax',
       `the string prefix \`${name}\` is not supported; write "text", or f"text {x}" with placeholders`,
       { start, end },
     )
   }
-  return { kind: 'name', name, sigil: false, start, end }
+  return tokenOf('name', start, end, name)
 }
 
 function readSigil(source: string, start: number): Token {
@@ -76,11 +96,11 @@ function readSigil(source: string, start: number): Token {
   if (name === null) {
     throw new SyntaxFailure('expression_syntax', 'a variable name must follow `$`', { start, end: start + 1 })
   }
-  return { kind: 'name', name, sigil: true, start, end: start + 1 + name.length }
+  return tokenOf('name', start, start + 1 + name.length, name, true)
 }
 
 function readSign(source: string, start: number): Token {
-  const sign = signs.get(source[start]!)?.find((candidate) => source.startsWith(candidate, start))
+  const sign = signAt(source, start)
   if (sign === undefined) {
     const character = String.fromCodePoint(source.codePointAt(start)!)
     const shown = hiddenCharacter.test(character) ? 'an invisible character' : `\`${character}\``
@@ -89,6 +109,8 @@ function readSign(source: string, start: number): Token {
       end: start + character.length,
     })
   }
+  const advice = adviceFor(foreignOperators, sign)
+  if (advice === null) return tokenOf('sign', start, start + sign.length, sign)
   const range = { start, end: start + sign.length }
   if (sign === '!' && /^![rsa][}:]/.test(source.slice(start, start + 3))) {
     throw new SyntaxFailure(
@@ -97,7 +119,14 @@ function readSign(source: string, start: number): Token {
       range,
     )
   }
-  const advice = adviceFor(foreignOperators, sign)
-  if (advice !== null) throw new SyntaxFailure('unsupported_syntax', advice, range)
-  return { kind: 'sign', sign, ...range }
+  throw new SyntaxFailure('unsupported_syntax', advice, range)
+}
+
+function signAt(source: string, start: number): string | undefined {
+  const candidates = signs[source.charCodeAt(start)]
+  if (candidates === undefined) return undefined
+  // A loop and no `find`: this is done for every second token.
+  for (const candidate of candidates)
+    if (candidate.length === 1 || source.startsWith(candidate, start)) return candidate
+  return undefined
 }

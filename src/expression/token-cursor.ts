@@ -30,11 +30,11 @@ export class TokenCursor {
   }
 
   isSign(sign: string): boolean {
-    return this.token.kind === 'sign' && this.token.sign === sign
+    return this.token.kind === 'sign' && this.token.text === sign
   }
 
   isWord(name: string): boolean {
-    return this.token.kind === 'name' && !this.token.sigil && this.token.name === name
+    return this.token.kind === 'name' && !this.token.sigil && this.token.text === name
   }
 
   takeSign(sign: string): boolean {
@@ -58,8 +58,8 @@ export class TokenCursor {
     if (!this.takeWord(name)) this.fail(`expected \`${name}\` ${after}, found ${this.describe()}`)
   }
 
-  /** Runs a part of the parser one level deeper, within the limit that protects the stack. */
-  nested<T>(parse: () => T): T {
+  /** Goes one level deeper, within the limit that protects the stack; `leave` goes back. */
+  enter(): void {
     if (++this.#depth > expressionLimit.depth) {
       throw new SyntaxFailure(
         'expression_limit',
@@ -67,9 +67,10 @@ export class TokenCursor {
         this.token,
       )
     }
-    const result = parse()
+  }
+
+  leave(): void {
     this.#depth--
-    return result
   }
 
   describe(): string {
