@@ -74,6 +74,19 @@ export async function openJournalOf(folder: string, run: string): Promise<Journa
   return await openFiles(folder)
 }
 
+/** The journal, which admits nothing while somebody has halted all runs; a journal in files cannot be halted. */
+export async function guardHalts(journal: Journal): Promise<Journal> {
+  if (!('halted' in journal)) return journal
+  const { guardJournal } = await import('./engine/embedded/guarded-journal.ts')
+  const { Turnstile } = await import('./engine/embedded/turnstile.ts')
+  const store = journal as ChainStore
+  const guarded = guardJournal(store, new Turnstile(), () => undefined)
+  return Object.assign(guarded, {
+    claim: (run: string) => store.claim(run),
+    close: () => store.close(),
+  })
+}
+
 /** The file in which a run is written down. */
 export function recordPath(folder: string, run: string): string {
   const file = fileOf(folder, run)

@@ -36,6 +36,12 @@ export interface HostOptions {
 export async function hostEngine({ folder, terminal, onTrouble }: HostOptions): Promise<OpenEngine | null> {
   const opened: OpenEngine | null = await openEngine(dirname(folder), {
     onTrouble,
+    onHalt: (halt) =>
+      terminal.err(
+        halt === null
+          ? 'lockstep: all runs may go on\n'
+          : `lockstep: HALTED by ${escapeControl(`${halt.by}: ${halt.reason}`)}; runs wait until npx lockstep unhalt\n`,
+      ),
     load: async (run) => {
       const entries = await opened!.store.read(run)
       return await openRun(opened!, folder, run, terminal, entries)

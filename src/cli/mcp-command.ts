@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import {
   connectConfigured,
   connectMcpServers,
+  guardHalts,
   openJournal,
   openJournalOf,
   recordPath,
@@ -119,7 +120,9 @@ async function serve({ flags, playbook, lock, upstream, runs, standing, say }: S
   const shared = http !== null && http.callers !== null
   const identity = http === null ? 'local' : 'apikey'
   const approvals = openApprovals({ standing, identity, runs, say })
-  const journal = flags.run === null ? await openJournal(runs) : await openJournalOf(runs, flags.run)
+  const journal = await guardHalts(
+    flags.run === null ? await openJournal(runs) : await openJournalOf(runs, flags.run),
+  )
   const stop = stopSignal()
   const open = await openGateway({
     playbook,

@@ -19,6 +19,8 @@ export function runLockstep(
     readonly stdin?: string
     /** Sees the output as it grows. */
     readonly onOutput?: (out: string, child: ChildProcess) => void
+    /** The same for what it says on standard error. */
+    readonly onError?: (err: string) => void
   },
 ): Promise<Ended> {
   const env = { ...process.env, ...options.env }
@@ -29,7 +31,10 @@ export function runLockstep(
     out += chunk.toString()
     options.onOutput?.(out, child)
   })
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString()
+    options.onError?.(err)
+  })
   if (options.stdin !== undefined) child.stdin.end(options.stdin)
   return new Promise((resolve) => {
     child.on('close', (code) => resolve({ code, out, err }))

@@ -59,8 +59,8 @@ if (verb === 'has') {
   /** Begins a command and gives it while it runs. */
   const begin = (
     ...args: string[]
-  ): { child: () => ChildProcess | null; out: () => string; ended: Promise<Ended> } => {
-    let [child, out]: [ChildProcess | null, string] = [null, '']
+  ): { child: () => ChildProcess | null; out: () => string; err: () => string; ended: Promise<Ended> } => {
+    let [child, out, err]: [ChildProcess | null, string, string] = [null, '', '']
     const ended = runLockstep(args, {
       cwd: folder,
       env,
@@ -68,8 +68,9 @@ if (verb === 'has') {
         child = process
         out = text
       },
+      onError: (text) => (err = text),
     })
-    return { child: () => child, out: () => out, ended }
+    return { child: () => child, out: () => out, err: () => err, ended }
   }
   const log = () =>
     existsSync(join(folder, 'log'))
@@ -151,7 +152,15 @@ describe('a runbook on the command line', () => {
     expect((await lockstep('halt')).err).toContain('halt needs --reason TEXT')
     expect((await lockstep('halt', '--reason', 'audit')).code).toBe(0)
     expect((await lockstep('halt', '--reason', 'again')).code).toBe(1)
+    const before = log().length
+    const halted = begin('run', 'short.json', '--mode', 'execute')
+    await until(() => halted.err().includes('HALTED by'))
+    await sleep(300)
+    expect(log()).toHaveLength(before)
+    // Over the socket of the one that waits.
     expect((await lockstep('unhalt', '--reason', 'over')).code).toBe(0)
+    expect((await halted.ended).code).toBe(0)
+    expect(log()).toHaveLength(before + 1)
     const cancelled = await lockstep('cancel', run)
     expect([cancelled.code, cancelled.out]).toEqual([0, expect.stringMatching(/^cancelled · run/)])
   })

@@ -21,6 +21,7 @@ import { EngineControl } from './engine-control.ts'
 import { guardJournal, targetKey, type RunJournal } from './guarded-journal.ts'
 import { RunFeed } from './run-feed.ts'
 import { Turnstile } from './turnstile.ts'
+import { pause, within } from './wait.ts'
 
 /** What an engine is made of. */
 export interface EmbeddedEngineOptions {
@@ -29,6 +30,8 @@ export interface EmbeddedEngineOptions {
   readonly tenant?: string
   /** Hears of a run that could not be taken up, or was put down by a failure. */
   readonly onTrouble?: (run: string, error: unknown) => void
+  /** Hears that all runs are halted, or may go on. */
+  readonly onHalt?: (halt: Halt | null) => void
 }
 
 interface Hand {
@@ -66,6 +69,8 @@ export class EmbeddedEngine implements Engine {
   #closing = false
   #closed: Promise<void> | null = null
   #watch: NodeJS.Timeout | undefined
+  #stays = 0
+  #alive: NodeJS.Timeout | undefined
 
   private constructor(options: EmbeddedEngineOptions) {
     this.#options = options
@@ -107,7 +112,7 @@ export class EmbeddedEngine implements Engine {
   /** Resolves when the run rests the next time, or at once if it is not in hand any more. */
   async nextRest(run: string): Promise<RunRest | null> {
     const hand = this.#hands.get(run)
-    return hand === undefined ? null : await this.#rest(hand)
+    return hand === undefined ? null : await this.#staying(this.#rest(hand))
   }
 
   /** Resolves when nobody is at work on any run. */
@@ -262,8 +267,20 @@ export class EmbeddedEngine implements Engine {
     const rest = this.#rest(hand)
     clearTimeout(hand.timer)
     if (this.#closing) hand.reason = 'the engine is closing'
-    hand.sitting = (this.#closing ? Promise.resolve() : this.#sit(hand, how)).then(() => this.#standUp(hand))
+    hand.sitting = (this.#closing ? Promise.resolve() : this.#staying(this.#sit(hand, how))).then(() =>
+      this.#standUp(hand),
+    )
     return rest
+  }
+
+  /** A run may wait for nothing that keeps a process alive, such as another run's target: the process stays all the same. */
+  async #staying<Result>(what: Promise<Result>): Promise<Result> {
+    if (this.#stays++ === 0) this.#alive = setInterval(() => undefined, longestTimer)
+    try {
+      return await what
+    } finally {
+      if (--this.#stays === 0) clearInterval(this.#alive)
+    }
   }
 
   async #sit(hand: Hand, first: 'start' | 'resume'): Promise<void> {
@@ -341,7 +358,9 @@ export class EmbeddedEngine implements Engine {
 
   /** The store says whether the tenant is halted; somebody without this engine may have halted it, and may let it go on. */
   async #noticeHalt(): Promise<void> {
+    const before = this.#halt
     this.#halt = await this.#options.store.halted(this.#tenant)
+    if ((before === null) !== (this.#halt === null)) this.#options.onHalt?.(this.#halt)
     clearInterval(this.#watch)
     if (this.#halt === null) {
       if (!this.#closing) this.#turnstile.unlock()
@@ -370,20 +389,5 @@ function isRefused(error: unknown): boolean {
 function inHand(run: string): LockstepError {
   return new LockstepError('run_in_progress', `Run ${run} is at work in this engine.`, {
     consequence: 'pause',
-  })
-}
-
-/** Waits for something, but not for ever. */
-async function within(ms: number, what: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([what, new Promise((resolve) => (timer = setTimeout(resolve, ms)))])
-  clearTimeout(timer)
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
   })
 }
