@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { agentTool } from '../../src/agent/agent-tool.ts'
 import { Agent } from '../../src/agent/agent.ts'
+import { runPlaybook } from '../../src/agent/run-playbook.ts'
 import { scriptedModel, type ScriptedTurn } from '../../src/agent/scripted-model.ts'
 import { Playbook } from '../../src/playbook/playbook.ts'
+import { ToolFailure } from '../../src/tool/tool-failure.ts'
 import { tool } from '../../src/tool/tool.ts'
 import { keptRules } from './kept-rules.ts'
 import { waysIn } from './way-in.ts'
@@ -14,6 +16,14 @@ const below: Readonly<Record<string, string>> = {
   '`Agent`': '✓',
   '`guard` (AI SDK)': '– (an agent inside a tool is a run of its own)',
   '`lockstep mcp`': '– (agents behind a server are the server’s own)',
+}
+
+/** Who undoes what was done. */
+const undoing: Readonly<Record<string, string>> = {
+  '`PlaybookEnforcer`': '– (it judges calls and makes none of its own)',
+  '`Agent`': '✓',
+  '`guard` (AI SDK)': '– (it refuses playbooks that make calls of their own)',
+  '`lockstep mcp`': '– (it refuses playbooks that make calls of their own)',
 }
 
 describe.each(waysIn)('$name', (way) => {
@@ -68,6 +78,32 @@ it('G18: what an agent below an agent does, the playbook above has to allow', as
   expect(ran).toEqual(['a'])
 })
 
+it('G17: what was done is undone, the latest first, when a required step fails', async () => {
+  const ran: string[] = []
+  const names = ['make', 'fill', 'break', 'empty', 'unmake']
+  const work = names.map((name) =>
+    tool({
+      name,
+      description: name,
+      execute: () => {
+        ran.push(name)
+        if (name === 'break') throw new ToolFailure('it broke before anything was applied')
+      },
+    }),
+  )
+  const playbook = new Playbook({
+    id: 'p',
+    name: 'P',
+    steps: [
+      { id: 'one', tool: 'make', compensate: { tool: 'unmake' } },
+      { id: 'two', tool: 'fill', compensate: { tool: 'empty' } },
+      { id: 'three', tool: 'break' },
+    ],
+  })
+  const { status } = await runPlaybook(playbook, { tools: work })
+  expect({ status, ran }).toEqual({ status: 'failed', ran: ['make', 'fill', 'break', 'empty', 'unmake'] })
+})
+
 it('the README shows which way in keeps which rule', () => {
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const table = [
@@ -81,6 +117,7 @@ it('the README shows which way in keeps which rule', () => {
     ),
     row(['G11 no two runs share a plan', ...waysIn.map(() => '✓')]),
     row(['G12 a field that nobody would keep is refused', ...waysIn.map(() => '✓')]),
+    row(['G17 what was done is undone when it fails', ...waysIn.map(({ name }) => undoing[name]!)]),
     row(['G18 an agent below is held to what is above it', ...waysIn.map(({ name }) => below[name]!)]),
   ].join('\n')
   expect(readFileSync('README.md', 'utf8')).toContain(table)
