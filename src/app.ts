@@ -30,6 +30,7 @@ import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
 import { secretsOfConfig } from './source/config-secrets.ts'
 import { dataFolder } from './source/data-folder.ts'
 import { loadModule } from './source/load-module.ts'
+import { runFile, storeFile, usesFiles } from './source/store-place.ts'
 import { serversInDryRun } from './source/servers-in-dry-run.ts'
 import { isTool } from './tool/is-tool.ts'
 import type { Tool } from './tool/tool.ts'
@@ -65,7 +66,7 @@ export async function writeOrder(...args: Parameters<WriteOrder>): ReturnType<Wr
 
 /** The journal that holds a run of a data folder; where new runs are written if none does. */
 export async function openJournalOf(folder: string, run: string): Promise<Journal> {
-  if (existsSync(fileOf(folder, run))) return await openFiles(folder)
+  if (existsSync(runFile(folder, run))) return await openFiles(folder)
   const home = dirname(folder)
   if (!existsSync(join(home, storeFile))) return await openJournal(folder)
   const store = await openChainStore(home)
@@ -77,33 +78,7 @@ export async function openJournalOf(folder: string, run: string): Promise<Journa
 /** The journal, which admits nothing while somebody has halted all runs; a journal in files cannot be halted. */
 export async function guardHalts(journal: Journal): Promise<Journal> {
   if (!('halted' in journal)) return journal
-  const { guardJournal } = await import('./engine/embedded/guarded-journal.ts')
-  const { Turnstile } = await import('./engine/embedded/turnstile.ts')
-  const store = journal as ChainStore
-  const guarded = guardJournal(store, new Turnstile(), () => undefined)
-  return Object.assign(guarded, {
-    claim: (run: string) => store.claim(run),
-    close: () => store.close(),
-  })
-}
-
-/** The file in which a run is written down. */
-export function recordPath(folder: string, run: string): string {
-  const file = fileOf(folder, run)
-  return existsSync(file) ? file : join(dirname(folder), storeFile)
-}
-
-function fileOf(folder: string, run: string): string {
-  return join(folder, `${run}.jsonl`)
-}
-
-function usesFiles(): boolean {
-  const store = process.env['LOCKSTEP_STORE'] ?? ''
-  if (store === 'files') return true
-  if (store === 'sqlite' || store === '') return false
-  throw new LockstepError('usage', `LOCKSTEP_STORE is ${store}, and there is no such store`, {
-    hint: 'sqlite (the default) or files',
-  })
+  return (await import('./engine/embedded/guarded-journal.ts')).guardHalts(journal as ChainStore)
 }
 
 async function openFiles(folder: string): Promise<Journal> {
@@ -117,8 +92,6 @@ export async function openChainStore(home: string): Promise<ChainStore> {
   const { SqliteJournal } = await import('./journal/sqlite/sqlite-journal.ts')
   return new SqliteJournal(join(home, storeFile), openKeyRing(join(home, 'keys')))
 }
-
-const storeFile = 'journal.db'
 
 type WriteVote = typeof WriteVoteFunction
 type WriteOrder = typeof WriteOrderFunction

@@ -7,7 +7,6 @@ import {
   guardHalts,
   openJournal,
   openJournalOf,
-  recordPath,
   type ConnectedServers,
 } from '../app.ts'
 import { Callers } from '../mcp/callers.ts'
@@ -19,6 +18,7 @@ import { serveStdio } from '../mcp/serve-stdio.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Config } from '../source/config.ts'
+import { recordPath } from '../source/store-place.ts'
 import { loadPlaybook } from '../source/load-playbook.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Command } from './command.ts'

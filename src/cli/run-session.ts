@@ -18,13 +18,13 @@ import {
   openPerson,
   openTools,
   prepareAgent,
-  recordPath,
 } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { redactObject, redactText } from '../shared/redact.ts'
 import type { Config } from '../source/config.ts'
+import { recordPath } from '../source/store-place.ts'
 import { dryRunTool } from '../tool/dry-run-tool.ts'
 import { listenForInterrupt } from './interrupt.ts'
 import { approvalOutlook } from './approval-outlook.ts'

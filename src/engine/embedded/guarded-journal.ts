@@ -7,7 +7,7 @@
 import type { AppendOptions, JournalEntry, JournalFact, Release, Reservation } from '../../journal/journal.ts'
 import type { ChainStore } from '../../journal/chain-store.ts'
 import type { LazyAppend } from '../../journal/lazy-append.ts'
-import type { Turnstile } from './turnstile.ts'
+import { Turnstile } from './turnstile.ts'
 
 /** The key under which a target is locked in its tenant. */
 export function targetKey(target: string): string {
@@ -46,6 +46,12 @@ export function guardJournal(store: ChainStore, turnstile: Turnstile, onEntries:
     kept: (digest) => store.kept(digest),
     close: async () => undefined,
   }
+}
+
+/** The store for one run without an engine: nothing is admitted while the tenant is halted. `close` closes the store. */
+export function guardHalts(store: ChainStore): RunJournal & Pick<ChainStore, 'claim'> {
+  const guarded = guardJournal(store, new Turnstile(), () => undefined)
+  return { ...guarded, claim: (run) => store.claim(run), close: () => store.close() }
 }
 
 /** The calls of a record that are open, or of unknown outcome, and what they act on. */
