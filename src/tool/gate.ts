@@ -30,6 +30,7 @@ import type { IdentityKind } from '../policy/policy-request.ts'
 import type { PolicyGuard } from './policy-guard.ts'
 import { readProposal } from './read-proposal.ts'
 import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
+import { steadyTime } from './steady-time.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import type { CallTurnstile } from './turnstile.ts'
 
@@ -53,6 +54,7 @@ export class Gate {
   #broken: { readonly cause: unknown } | null = null
   #written: Promise<void> = Promise.resolve()
   #turnstile: CallTurnstile | null = null
+  readonly #steady = steadyTime()
 
   constructor(state: RunState, options: GateOptions) {
     this.#state = state
@@ -102,10 +104,11 @@ export class Gate {
     if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken.cause)
     let due: readonly RunEvent[] = []
     try {
-      const now = readClock(this.#options.clock)
+      const clock = readClock(this.#options.clock)
+      const now = this.#steady(clock, this.#state.clock)
       // What is due by itself comes first, so that policies are told of the state in which the call is judged.
       due = passTime(this.#state, { now })
-      const { request, facts } = this.#propose(tool, call, tools, now)
+      const { request, facts } = this.#propose(tool, call, tools, { clock, now })
       const { answer, events } = perform(this.#state, request, facts)
       this.#write(due.length === 0 ? events : [...due, ...events])
       due = []
@@ -138,7 +141,7 @@ export class Gate {
     callId: string,
     vote: Omit<ApprovalVote, 'at'>,
   ): { readonly comesTo: string } | { readonly refused: string } {
-    const now = Math.max(readClock(this.#options.clock), this.#state.clock)
+    const now = this.now()
     const { policy } = this.#options
     const ticket = this.#state.byCallId.get(callId)
     if (ticket === undefined || !isWaiting(ticket)) return { refused: 'it waits for no approval' }
@@ -164,22 +167,21 @@ export class Gate {
     tool: string,
     call: Omit<ProposedCall, 'tool'>,
     tools: ToolRegistry | null,
-    now = readClock(this.#options.clock),
+    time?: { readonly clock: number; readonly now: number },
   ) {
     const { policy } = this.#options
+    const clock = time?.clock ?? readClock(this.#options.clock)
+    const now = time?.now ?? this.#steady(clock, this.#state.clock)
     const { request, facts } = readProposal(tool, call, tools, now)
     if (policy === null) return { request, facts }
-    const said = policy.judge(this.#state, request, tools?.get(request.tool) ?? null, facts.now)
+    // A window of a policy is one of the clock on the wall, whatever the run counts.
+    const said = policy.judge(this.#state, request, tools?.get(request.tool) ?? null, clock)
     return { request, facts: { ...facts, policy: said } }
   }
 
   /** Says whether a final answer would be accepted now; records nothing. */
   wouldFinish(): boolean {
-    const events = decide(
-      this.#state,
-      { type: 'finish', message: null },
-      { now: readClock(this.#options.clock) },
-    )
+    const events = decide(this.#state, { type: 'finish', message: null }, { now: this.now() })
     return events.some((event) => event.type === 'run.finished' && event.status === 'succeeded')
   }
 
@@ -202,7 +204,7 @@ export class Gate {
   request(request: Exclude<RunRequest, { type: 'call' }>): Performance {
     this.assertRecorded()
     const asked = request.type === 'settle' ? this.#complete(request) : request
-    const performance = perform(this.#state, asked, { now: readClock(this.#options.clock) })
+    const performance = perform(this.#state, asked, { now: this.now() })
     this.#write(performance.events)
     this.assertRecorded()
     return performance
@@ -227,15 +229,15 @@ export class Gate {
     return refused === undefined ? null : refused.reasons.join('; ')
   }
 
-  /** The time as the run counts it: whoever waits for one of its times waits by this clock. */
+  /** The time as the run counts it, which only goes forward: whoever waits for one of its times waits by this clock. */
   now(): number {
-    return readClock(this.#options.clock)
+    return this.#steady(readClock(this.#options.clock), this.#state.clock)
   }
 
   /** Lets the run do what time alone brings about. */
   passTime(): void {
     this.assertRecorded()
-    this.#write(passTime(this.#state, { now: readClock(this.#options.clock) }))
+    this.#write(passTime(this.#state, { now: this.now() }))
     this.assertRecorded()
   }
 

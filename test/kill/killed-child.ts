@@ -1,4 +1,5 @@
 /** A process that works on a run until it kills itself, as a power cut or an out-of-memory killer would: nothing is flushed, closed or told. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainStore } from '../../src/journal/chain-store.ts'
 import type { Tool } from '../../src/tool/tool.ts'
 import { workOn, type Job } from './work-on.ts'
@@ -22,7 +23,11 @@ function dyingStore(store: ChainStore): ChainStore {
   let appends = 0
   const append: ChainStore['append'] = async (run, facts, options) => {
     const here = ++appends === death.append
-    if (here && death.side === 'before') die()
+    if (here && death.side === 'before') {
+      // A slow disk: whatever does not wait for the commit has time to happen.
+      await sleep(20)
+      die()
+    }
     const entries = await store.append(run, facts, options)
     if (here) die()
     return entries

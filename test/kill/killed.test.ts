@@ -3,68 +3,16 @@
  * the run up. The practice service lives on elsewhere. Whoever takes the run up last ends it as the run ends that nobody killed: every effect exactly once,
  * and the record verifies.
  */
-import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import type { ChainStore } from '../../src/journal/chain-store.ts'
-import type { JournalEntry } from '../../src/journal/journal.ts'
-import { PracticeService } from '../../src/practice/practice-service.ts'
+import { expectSame, inWorld, undisturbed } from './in-world.ts'
 import type { Death } from './killed-child.ts'
-import { effectsOf, expectOrder, expectProven, outcomeOf, type RunOutcome } from './outcome-of.ts'
-import { procedureOf, type ProcedureName } from './procedures.ts'
-import { endOf, isEnded, workOn, type Job } from './work-on.ts'
-
-const child = fileURLToPath(new URL('killed-child.ts', import.meta.url))
+import { expectProven, type RunOutcome } from './outcome-of.ts'
+import type { ProcedureName } from './procedures.ts'
+import { runChild } from './run-child.ts'
+import { endOf, workOn } from './work-on.ts'
 
 /** A whole minute, with room for a busy machine. */
 const timeout = 240_000
-
-/** How a child ended: the signal that killed it, or its exit code and what it said. */
-async function runChild(job: Job, death: Death): Promise<string> {
-  const args = [child, JSON.stringify({ job, death })]
-  const running = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  running.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  return await new Promise((resolve) => {
-    running.on('close', (code, signal) => resolve(signal ?? `${code} ${said}`))
-  })
-}
-
-/** A fresh world and a run of its own. */
-async function inWorld<Result>(
-  procedure: ProcedureName,
-  run: string,
-  live: (job: Job) => Promise<Result>,
-): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'lockstep-kill-'))
-  const { faults } = procedureOf(procedure)
-  const service = await PracticeService.start({ file: join(folder, 'practice.db'), faults })
-  try {
-    return await live({ folder, url: service.url, procedure, run })
-  } finally {
-    await service.close()
-  }
-}
-
-/** The run that nobody kills, and how many appends it takes. */
-async function undisturbed(procedure: ProcedureName): Promise<{ outcome: RunOutcome; appends: number }> {
-  return await inWorld(procedure, 'whole', async (job) => {
-    let appends = 0
-    const store = (own: ChainStore) =>
-      new Proxy(own, {
-        get(target, name) {
-          if (name === 'append') appends++
-          const value: unknown = Reflect.get(target, name)
-          return typeof value === 'function' ? value.bind(target) : value
-        },
-      })
-    const entries = await workOn(job, { store })
-    return { outcome: outcomeOf(entries, await effectsOf(job.url)), appends }
-  })
-}
 
 /** What is wrong with a run that was killed at these moments one after another; null for nothing. */
 async function survive(
@@ -87,14 +35,6 @@ async function survive(
       return error instanceof Error ? error.message : String(error)
     }
   })
-}
-
-async function expectSame(job: Job, entries: readonly JournalEntry[], want: RunOutcome): Promise<void> {
-  const effects = await effectsOf(job.url)
-  const [got, wanted] = [outcomeOf(entries, effects), want].map((each) => JSON.stringify(each))
-  if (got !== wanted) throw new Error(`it ended as ${got} instead of ${wanted}`)
-  expectOrder(entries, effects)
-  await expectProven(job, isEnded(entries))
 }
 
 /** Has each list of deaths survived, two at a time; what went wrong, by its list. */

@@ -2,7 +2,7 @@
  * The power fails before and after every append of a run: the disk of that moment, with and without what had not reached it, is taken up by a fresh engine.
  * Every effect happens exactly once, the record verifies, and the run ends as the one that nothing happened to.
  */
-import { mkdtempSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -66,3 +66,35 @@ test.each(['is-undone', 'goes-well', 'keyless', 'typed', 'program'] as const)(
   },
   120_000,
 )
+
+/** A disk on which the commit between two pictures was written in part: what follows in the log is cut off. Null if nothing was written between them. */
+function tear(before: Picture, after: Picture, part: number): Picture | null {
+  const log = ({ folder }: Picture) => {
+    const path = join(folder, 'journal.db-wal')
+    return existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
+  }
+  const [shorter, longer] = [log(before), log(after)]
+  const cut = shorter.length + Math.floor((longer.length - shorter.length) * part)
+  if (shorter.length === 0 || cut <= shorter.length) return null
+  if (!longer.subarray(0, shorter.length).equals(shorter)) return null
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-torn-'))
+  cpSync(before.folder, folder, { recursive: true })
+  writeFileSync(join(folder, 'journal.db-wal'), longer.subarray(0, cut))
+  return { folder, moment: `in the middle of ${after.moment}` }
+}
+
+test('goes-well: a power cut in the middle of writing a commit', async () => {
+  const { outcome, pictures } = await goOn('goes-well', mkdtempSync(join(tmpdir(), 'lockstep-crash-')), null)
+  const pairs = pictures.slice(1).map((after, index) => [pictures[index]!, after] as const)
+  const torn = pairs.flatMap(
+    ([before, after], index) => tear(before, after, ((index * 7) % 20) / 20 + 0.02) ?? [],
+  )
+  expect(torn.length).toBeGreaterThan(8)
+  expect(
+    await goOnAll(
+      'goes-well',
+      torn.filter((_, index) => index % 2 === 0),
+      outcome,
+    ),
+  ).toEqual([])
+}, 120_000)

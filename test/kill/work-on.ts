@@ -7,6 +7,7 @@ import type { RunWork } from '../../src/engine/engine.ts'
 import { openKeyRing } from '../../src/journal/chain-keys.ts'
 import type { ChainStore } from '../../src/journal/chain-store.ts'
 import type { JournalEntry } from '../../src/journal/journal.ts'
+import type { DatabaseOptions } from '../../src/journal/sqlite/open-database.ts'
 import { SqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
 import type { ResumeOptions } from '../../src/agent/agent-options.ts'
 import type { Tool } from '../../src/tool/tool.ts'
@@ -21,8 +22,9 @@ export interface Job {
   readonly run: string
 }
 
-/** What stands between the work and the store, or a tool. */
+/** What stands between the work and the store, or a tool; and how the store is opened. */
 export interface Watch {
+  readonly database?: DatabaseOptions
   readonly store?: (store: ChainStore) => ChainStore
   readonly tool?: (tool: Tool) => Tool
 }
@@ -31,8 +33,8 @@ export interface Watch {
 const patience = 3
 
 /** The store of a job. */
-export function openStore(folder: string): SqliteJournal {
-  return new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
+export function openStore(folder: string, options?: DatabaseOptions): SqliteJournal {
+  return new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')), options)
 }
 
 /** Begins or takes up the run, votes for what is held, and gives its entries when it rests for good. */
@@ -42,7 +44,7 @@ export async function workOn(
   settle?: ResumeOptions['settle'],
 ): Promise<readonly JournalEntry[]> {
   const procedure = procedureOf(name)
-  const own = openStore(folder)
+  const own = openStore(folder, watch.database)
   const store = watch.store?.(own) ?? own
   const tools = toolsOf(url).map((each) => watch.tool?.(each) ?? each)
   const agentFor = async () => {
