@@ -30,7 +30,7 @@ import type { IdentityKind } from '../policy/policy-request.ts'
 import type { PolicyGuard } from './policy-guard.ts'
 import { readProposal } from './read-proposal.ts'
 import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
-import { steadyTime } from './steady-time.ts'
+import { forwardTime } from './forward-time.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import type { CallTurnstile } from './turnstile.ts'
 
@@ -54,7 +54,7 @@ export class Gate {
   #broken: { readonly cause: unknown } | null = null
   #written: Promise<void> = Promise.resolve()
   #turnstile: CallTurnstile | null = null
-  readonly #steady = steadyTime()
+  readonly #forward = forwardTime()
 
   constructor(state: RunState, options: GateOptions) {
     this.#state = state
@@ -105,7 +105,7 @@ export class Gate {
     let due: readonly RunEvent[] = []
     try {
       const clock = readClock(this.#options.clock)
-      const now = this.#steady(clock, this.#state.clock)
+      const now = this.#forward(clock, this.#state.clock)
       // What is due by itself comes first, so that policies are told of the state in which the call is judged.
       due = passTime(this.#state, { now })
       const { request, facts } = this.#propose(tool, call, tools, { clock, now })
@@ -171,7 +171,7 @@ export class Gate {
   ) {
     const { policy } = this.#options
     const clock = time?.clock ?? readClock(this.#options.clock)
-    const now = time?.now ?? this.#steady(clock, this.#state.clock)
+    const now = time?.now ?? this.#forward(clock, this.#state.clock)
     const { request, facts } = readProposal(tool, call, tools, now)
     if (policy === null) return { request, facts }
     // A window of a policy is one of the clock on the wall, whatever the run counts.
@@ -231,7 +231,7 @@ export class Gate {
 
   /** The time as the run counts it, which only goes forward: whoever waits for one of its times waits by this clock. */
   now(): number {
-    return this.#steady(readClock(this.#options.clock), this.#state.clock)
+    return this.#forward(readClock(this.#options.clock), this.#state.clock)
   }
 
   /** Lets the run do what time alone brings about. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { steadyTime } from './steady-time.ts'
+import { forwardTime } from './forward-time.ts'
 
 /** What is shown for each time of the clock while the run's last time stays the same. */
 function shown(last: number, times: readonly number[]): number[] {
-  const read = steadyTime()
+  const read = forwardTime()
   return times.map((now) => read(now, last))
 }
 
-describe('steadyTime', () => {
+describe('forwardTime', () => {
   test('is the time of the clock while that is not behind the run', () => {
     expect(shown(5, [5, 5, 9, 100])).toEqual([5, 5, 9, 100])
   })
