@@ -17,14 +17,14 @@ test('the example of the first page, killed while its first call is in flight, f
   const practice = new PracticeHome(home)
   const effects = () => practice.read()['effects'] as readonly { readonly key: string }[]
   const env = { LOCKSTEP_HOME: home }
-  let running: ChildProcess | null = null
+  const running: ChildProcess[] = []
   const killed = runLockstep(['run', 'examples/runbooks/rollback-release.yaml', '--mode', 'execute'], {
     cwd,
     env: { ...env, PRACTICE_FAULTS: 'practice.cordon_node=late:60000' },
-    onOutput: (_, child) => (running = child),
+    onOutput: (_, child) => void running.push(child),
   })
-  while (running === null || effects().length === 0) await sleep(20)
-  ;(running as ChildProcess).kill('SIGKILL')
+  while (running.length === 0 || effects().length === 0) await sleep(20)
+  running[0]!.kill('SIGKILL')
   await killed
   const { run } = readRuns(home).at(-1)!
   const resumed = await runLockstep(['resume', run], { cwd, env })
