@@ -126,7 +126,8 @@ function createMac(key: Buffer): (text: string) => string {
     const long = Buffer.byteLength(text) > 256
     const message = long ? Buffer.concat([inner.subarray(0, 64), Buffer.from(text)]) : inner
     const end = long ? message.length : 64 + inner.write(text, 64)
-    hash('sha256', message.subarray(0, end), 'buffer').copy(outer, 64)
+    // As text: a buffer of its own would cost more than the hashing.
+    outer.write(hash('sha256', message.subarray(0, end), 'binary'), 64, 'latin1')
     return hash('sha256', outer, 'hex')
   }
 }

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -59,4 +59,30 @@ setInterval(() => undefined, 1000)
   const again = new SqliteJournal(path, openKeyRing(keys))
   expect([await again.openRuns(), await again.has('r3'), await again.has('r1')]).toEqual([[], false, true])
   await again.close()
+})
+
+test('L1: of many who take it and look at it at once, one at a time holds it', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'lockstep-lock-')), 'x.lock')
+  const script = join(mkdtempSync(join(tmpdir(), 'lockstep-lock-')), 'taker.mjs')
+  const log = `${path}.log`
+  writeFileSync(
+    script,
+    `import { appendFileSync } from 'node:fs'
+import { isProcessLocked, takeProcessLock } from ${JSON.stringify(new URL('process-lock.ts', import.meta.url).href)}
+for (let n = 0; n < 60; n++) {
+  isProcessLocked(${JSON.stringify(path)})
+  const lock = takeProcessLock(${JSON.stringify(path)})
+  if (lock === null) continue
+  appendFileSync(${JSON.stringify(log)}, 'in ')
+  appendFileSync(${JSON.stringify(log)}, 'out ')
+  lock.release()
+}
+`,
+  )
+  const children = [1, 2, 3].map(() => fork(script, { stdio: 'inherit' }))
+  const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0] as number))
+  expect(codes).toEqual([0, 0, 0])
+  const words = readFileSync(log, 'utf8').trim().split(' ')
+  expect(words.length).toBeGreaterThan(20)
+  expect(words.every((word, index) => word === (index % 2 === 0 ? 'in' : 'out'))).toBe(true)
 })

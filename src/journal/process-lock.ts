@@ -8,7 +8,7 @@
  * L1  Of all processes and connections at most one holds a lock.
  * L2  A lock whose process was killed is free at once.
  */
-import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { loadSqlite } from './load-sqlite.ts'
@@ -22,9 +22,23 @@ export interface ProcessLock {
 /** Takes the lock of a file; null if somebody else holds it (L1). Throws what the system says to a file that cannot be made. */
 export function takeProcessLock(path: string): ProcessLock | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
-  const database = hold(path)
-  if (database === null) return null
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const before = makeFile(path)
+    const database = hold(path)
+    // Who only looks whether it is held holds it for a moment.
+    if (database === null) Atomics.wait(pause, 0, 0, pauseMs)
+    else if (numberOf(path) === before) return held(path, database)
+    // The file was removed before it was locked: a lock on what nobody finds any more is none (L1).
+    else database.close()
+  }
+  return null
+}
+
+const attempts = 5
+const pauseMs = 10
+const pause = new Int32Array(new SharedArrayBuffer(4))
+
+function held(path: string, database: DatabaseSync): ProcessLock {
   return {
     release() {
       if (!database.isOpen) return
@@ -33,6 +47,20 @@ export function takeProcessLock(path: string): ProcessLock | null {
       database.close()
     },
   }
+}
+
+/** Makes the file if there is none, and gives its number in the file system. */
+function makeFile(path: string): number {
+  const file = openSync(path, 'a', 0o600)
+  try {
+    return fstatSync(file).ino
+  } finally {
+    closeSync(file)
+  }
+}
+
+function numberOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
 /** Says whether somebody holds the lock of a file; the file of a lock that nobody holds is removed. */
