@@ -35,7 +35,7 @@ export function callForm(bullet: Bullet, context: StepContext): StepBody | null 
   const from = verb?.[0].length ?? 0
   const words = bullet.text.slice(from).replace(/[.;]$/, '')
   // `Say(user, "…")` is speech, unless the program has a playbook of that name.
-  if (/^say\s*\(/i.test(words) && context.callables.find('Say', context.agent).kind === 'none') return null
+  if (/^say\s*\(/i.test(words) && context.callables.findKnown('Say', context.agent) === null) return null
   if (functionForm.test(words) && words.trimEnd().endsWith(')') && !isBuiltin(/^[^(\s]+/.exec(words)![0])) {
     const read = tryExpression(words, context)
     if (read.kind === 'prose') {

@@ -1,6 +1,7 @@
 /** What a program can call: its playbooks, the host's functions, and the tools. */
 import { nearestName } from '../../shared/nearest-name.ts'
 import type { Call, Parameter } from '../program.ts'
+import { WordStarts } from './word-starts.ts'
 import { openingWord, wordKey, wordsOf } from './words.ts'
 
 /** A tool as far as a program must know it; `parameters` are the properties of its arguments in their order. */
@@ -47,6 +48,8 @@ export type Found =
   | { readonly kind: 'several'; readonly names: readonly string[] }
   | { readonly kind: 'private'; readonly callable: Callable }
   | { readonly kind: 'none'; readonly nearest: string | null }
+
+const nothing: Found = { kind: 'none', nearest: null }
 
 const mostTried = 200
 const mostMissed = 100
@@ -106,6 +109,8 @@ export class Callables {
   readonly #agents = new Map<string, string>()
   readonly #agentWords = new Set<string>()
   readonly #firstWords = new Set<string>()
+  /** How the names of several words begin, for a glance at a sentence. */
+  readonly #starts = new WordStarts()
   #missed = 0
 
   addAgent(name: string): void {
@@ -129,6 +134,7 @@ export class Callables {
     if (first !== undefined) this.#firstWords.add(first)
     // One word stands in many a sentence by chance.
     if (first === undefined || own.length < 2) return
+    this.#starts.add(first)
     const beginning: Beginning = this.#byFirstWord.get(first) ?? { count: 0, open: [], closed: new Map() }
     this.#byFirstWord.set(first, beginning)
     const named = { callable, own, place: beginning.count++ }
@@ -153,16 +159,26 @@ export class Callables {
     return [...this.#agents.values()]
   }
 
-  /** What `name(…)`, written in a playbook of an agent, calls. */
+  /** What `name(…)`, written in a playbook of an agent, calls; where it calls nothing, with what was perhaps meant. */
   find(name: string, from: string): Found {
+    return this.findKnown(name, from) ?? this.#missing(name)
+  }
+
+  /** The same for those who do not ask what was meant: null where it calls nothing. */
+  findKnown(name: string, from: string): Found | null {
     // The exact spelling wins: `lookup_order` the tool before `Lookup order` the playbook.
-    return this.#byName.choose(name, from) ?? this.#byWords.choose(wordKey(name), from) ?? this.#missing(name)
+    return this.#byName.choose(name, from) ?? this.#byWords.choose(wordKey(name), from)
   }
 
   /** What `Agent.name(…)` calls. */
   findIn(agent: string, name: string, from: string): Found {
+    return this.findKnownIn(agent, name, from) ?? this.#missing(name, agent)
+  }
+
+  /** The same for those who do not ask what was meant. */
+  findKnownIn(agent: string, name: string, from: string): Found | null {
     const first = this.#byWords.firstOf(agent, wordKey(name))
-    if (first === undefined) return this.#missing(name, agent)
+    if (first === undefined) return null
     return agent !== from && !first.public
       ? { kind: 'private', callable: first }
       : { kind: 'one', callable: first }
@@ -170,11 +186,18 @@ export class Callables {
 
   /** What words call, if they are exactly the words of a name. */
   findWords(words: readonly string[], from: string): Found {
-    return this.#byWords.choose(words.join(' '), from) ?? { kind: 'none', nearest: null }
+    return this.findKey(words.join(' '), from)
+  }
+
+  /** The same with the words already joined by blanks. */
+  findKey(key: string, from: string): Found {
+    return this.#byWords.choose(key, from) ?? nothing
   }
 
   /** Names whose words all stand in the text, in their order: what the author may have meant. */
   resembling(text: string, from: string): string[] {
+    // Most sentences hold no word that any name begins with.
+    if (!this.#starts.mayStandIn(text)) return []
     const words = wordsOf(text)
     const found: string[] = []
     let tried = 0

@@ -47,6 +47,13 @@ const aliases: ReadonlyMap<string, string> = new Map([
 ])
 const forms: readonly string[] = [...whole, ...openings]
 const openingWords = openings.map((form) => [form, form.split(' ').length] as const)
+/** The longest first word that two edits can make of the beginning of a form. */
+const longestFirst = Math.max(...forms.map((form) => form.length)) + 2
+/** For each length of a first word, the letters of each form up to two behind it. */
+const lettersUpTo: readonly (readonly number[])[] = Array.from({ length: longestFirst + 1 }, (_, length) =>
+  forms.map((form) => lettersIn(form.slice(0, length + 2))),
+)
+const valueWords: ReadonlySet<string> = new Set('one two three four five six seven eight nine ten'.split(' '))
 const mostLetters = Math.max(...forms.map((form) => form.length)) + 2
 const value = /^(?:\$?\d+|\$[\p{L}_][\p{L}\p{N}_]*|one|two|three|four|five|six|seven|eight|nine|ten)$/iu
 
@@ -68,6 +75,7 @@ function nearAlias(bullet: Bullet, context: StepContext): boolean {
 }
 
 function nearPhrase(bullet: Bullet, context: StepContext): boolean {
+  if (!mayOpenPhrase(bullet.word)) return false
   const words = withoutSigns(bullet.text).split(/\s+/, 7)
   const masked = words.map((word) => (mayBeValue(word) && value.test(word) ? '#' : word.toLowerCase()))
   /** What so many words are. */
@@ -97,6 +105,34 @@ function nearPhrase(bullet: Bullet, context: StepContext): boolean {
     }
   }
   return false
+}
+
+/**
+ * A glance at the first word. Each letter of it that the beginning of a form lacks takes an edit, so most words open nothing that is near a
+ * form.
+ */
+function mayOpenPhrase(word: string): boolean {
+  if (word.length < 3 || valueWords.has(word)) return true
+  const known = lettersUpTo[word.length]
+  if (known === undefined) return false
+  const own = lettersIn(word)
+  for (const letters of known) if (hasTwoAtMost(own & ~letters)) return true
+  return false
+}
+
+/** The letters from a to z that a text holds, a bit for each. */
+function lettersIn(text: string): number {
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 97 && code <= 122) letters |= 1 << (code - 97)
+  }
+  return letters
+}
+
+function hasTwoAtMost(bits: number): boolean {
+  const less = bits & (bits - 1)
+  return (less & (less - 1)) === 0
 }
 
 function withoutSigns(text: string): string {
@@ -156,7 +192,8 @@ const mayEnd = /\b(?:end|exit|stop|quit|terminate|abort|halt|return|break|rest)\
 
 /** Reports an ending that stands among words, where it would end nothing; says whether it did. */
 export function lostEnding(bullet: Bullet, context: StepContext): boolean {
-  const text = /["“]/.test(bullet.text) ? bullet.text.replace(/["“][^"“”]*["”]/g, '""') : bullet.text
+  const isQuoting = bullet.text.includes('"') || bullet.text.includes('“')
+  const text = isQuoting ? bullet.text.replace(/["“][^"“”]*["”]/g, '""') : bullet.text
   const opening = fillers.has(bullet.word) ? filler.exec(bullet.text) : null
   if (opening !== null) {
     const rest = partOf(bullet, opening[0].length, bullet.id)

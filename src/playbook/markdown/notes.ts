@@ -1,6 +1,7 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Call, Condition, Note, NoteRule } from '../program.ts'
 import { type Bullet, lineOf, longestForm } from './bullet.ts'
+import type { Callables } from './callables.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
 import { isWithinEdits } from './is-within-edits.ts'
@@ -9,7 +10,7 @@ import { negateCondition } from './negate-condition.ts'
 import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { targetNamed } from './triggers.ts'
-import { wordsOf } from './words.ts'
+import { wordKey, wordsOf } from './words.ts'
 
 const calling = String.raw`(?:(?:you\s+|a\s+)?call(?:ing|s)?(?:\s+(?:of|to))?|(?:you\s+)?(?:run|us|execut)(?:ning|ing|e)?)`
 const must = String.raw`(?:always|must|make\s+sure\s+(?:to|you)|be\s+sure\s+to|you\s+must(?:\s+always)?|first)`
@@ -176,14 +177,21 @@ function warnRuleLike(bullet: Bullet, context: StepContext): void {
 function callSpokenOf(text: string, { callables, agent }: StepContext): string | null {
   for (const word of text.match(/[\p{L}_][\p{L}\p{N}_.]*[\p{L}\p{N}_]/gu) ?? []) {
     const stem = word.toLowerCase().replace(/(?:s|ed|ing)$/, '')
-    for (const each of [wordsOf(word), [stem], [`${stem}e`]]) {
-      const found = callables.findWords(each, agent)
-      // A playbook may be called by any word, and then it takes its name as it is written.
-      if (found.kind === 'one' && (found.callable.name === word || found.callable.agent === null))
-        return found.callable.name
-    }
+    const found =
+      meantBy(wordKey(word), word, callables, agent) ??
+      meantBy(stem, word, callables, agent) ??
+      meantBy(`${stem}e`, word, callables, agent)
+    if (found !== null) return found
   }
   return callables.resembling(text, agent)[0] ?? null
+}
+
+function meantBy(key: string, word: string, callables: Callables, agent: string): string | null {
+  const found = callables.findKey(key, agent)
+  // A playbook may be called by any word, and then it takes its name as it is written.
+  return found.kind === 'one' && (found.callable.name === word || found.callable.agent === null)
+    ? found.callable.name
+    : null
 }
 
 const rules: readonly string[] = ['never', 'always', 'only', 'before']

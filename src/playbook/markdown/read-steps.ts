@@ -40,7 +40,8 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
   const steps: Step[] = []
   let open: OpenBranch | null = null
   let ended = false
-  for (const [index, item] of items.entries()) {
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]!
     const bullet = bulletOf(item, `${prefix}${index + 1}`, items[index + 1])
     if (bullet.text === '') continue
     reportLostDash(item, bullet, context)
@@ -333,6 +334,9 @@ function isContent(item: MarkdownItem, context: StepContext): boolean {
   })
 }
 
-function itemsOf(bullet: Bullet): MarkdownItem[] {
-  return bullet.children.filter((child) => child.kind === 'item')
+function itemsOf({ children }: Bullet): readonly MarkdownItem[] {
+  // Nearly always there is nothing else, and then no list of them is needed.
+  return children.every((child) => child.kind === 'item')
+    ? children
+    : children.filter((child) => child.kind === 'item')
 }

@@ -91,6 +91,8 @@ function parseParameter(part: string, problems: string[]): Parameter | null {
 
 /** The value of an expression that reads nothing; undefined where it is none. */
 export function literalValue(source: string): Json | undefined {
+  // Most are whole numbers, which need no compiler.
+  if (/^(?:0|[1-9]\d{0,14})$/.test(source)) return Number(source)
   const spelled = source
     .trim()
     .replace(/^(?:True|False)$/, (word) => word.toLowerCase())

@@ -5,7 +5,7 @@ import type { Computation, Target, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import type { Callables, ProgramTool } from './callables.ts'
 import type { Findings } from './findings.ts'
-import { type Lifted, liftCalls } from './lift-calls.ts'
+import { type Lifted, type NameUse, liftCalls } from './lift-calls.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
 import type { VariableUses } from './variable-uses.ts'
@@ -79,10 +79,9 @@ export function tryExpression(source: string, context: StepContext): ReadExpress
     const word = lifted.code !== 'unsupported_syntax' && /^[\p{L}][\p{L}'’-]*\.?$/u.test(source.trim())
     return word ? { kind: 'prose' } : { kind: 'broken', error: lifted }
   }
-  const unknown = lifted.names.filter(({ name, sigil }) => !sigil && !isKnown(context.scope, name, sigil))
-  return unknown.length === 0
-    ? { kind: 'value', lifted }
-    : { kind: 'words', lifted, unknown: unknown.map(({ name }) => name) }
+  const isUnknown = ({ name, sigil }: NameUse): boolean => !sigil && !isKnown(context.scope, name, sigil)
+  if (!lifted.names.some(isUnknown)) return { kind: 'value', lifted }
+  return { kind: 'words', lifted, unknown: lifted.names.filter(isUnknown).map(({ name }) => name) }
 }
 
 function withoutTexts(source: string): string {
@@ -121,6 +120,7 @@ const quotedName = /(?<![\p{L}\p{N}_])"[^"]*?\$([\p{L}_][\p{L}\p{N}_]*)[^"]*"/u
 
 /** A text in an expression is taken as it is: a variable in it would be sent by its name. */
 function reportQuotedNames({ source, calls }: Computation, bullet: Bullet, context: StepContext): void {
+  if (calls.length === 0 && !source.includes('"')) return
   const sources = [
     source,
     ...calls.flatMap(({ positional, named }) => [...positional, ...Object.values(named)]),

@@ -164,9 +164,9 @@ export function targetNamed(words: string, _bullet: Bullet, context: StepContext
     : [null, name]
   const found =
     agent === null
-      ? context.callables.find(name, context.agent)
-      : context.callables.findIn(agent, rest, context.agent)
-  return found.kind === 'one' ? found.callable.target : null
+      ? context.callables.findKnown(name, context.agent)
+      : context.callables.findKnownIn(agent, rest, context.agent)
+  return found?.kind === 'one' ? found.callable.target : null
 }
 
 function stateTrigger(

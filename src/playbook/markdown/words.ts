@@ -14,7 +14,9 @@ const articles: ReadonlySet<string> = new Set([
 
 /** The words of a name or a phrase in small letters, without articles: `ValidateEmail`, `validate_email` and `Validate the email` are alike. */
 export function wordsOf(text: string): string[] {
-  return (isAscii(text) ? asciiWords(text) : anyWords(text)).filter((word) => !articles.has(word))
+  const words = isAscii(text) ? asciiWords(text) : anyWords(text)
+  // Most names have no article in them.
+  return words.some(isArticle) ? words.filter((word) => !articles.has(word)) : words
 }
 
 /** The first of the words of a text, where the text begins with one, or with a `$` before one. */
@@ -29,7 +31,11 @@ export function openingWord(text: string): string | undefined {
   return found === null ? undefined : wordsOf(found[1]!)[0]
 }
 
-function anyWords(text: string): readonly string[] {
+function isArticle(word: string): boolean {
+  return word.length <= 5 && articles.has(word)
+}
+
+function anyWords(text: string): string[] {
   const spaced = text
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
@@ -76,7 +82,19 @@ function isDigit(code: number): boolean {
 
 /** The words as one key. */
 export function wordKey(text: string): string {
+  if (isPlainWord(text)) {
+    const word = text.toLowerCase()
+    return articles.has(word) ? '' : word
+  }
   return wordsOf(text).join(' ')
+}
+
+/** Small letters, the first perhaps a large one: a single word, which needs no cutting. */
+function isPlainWord(text: string): boolean {
+  const first = text.charCodeAt(0)
+  if (!isLower(first) && !isUpper(first)) return false
+  for (let at = 1; at < text.length; at++) if (!isLower(text.charCodeAt(at))) return false
+  return true
 }
 
 /** An ASCII name made of the words of a heading: as written where it is one word, else in CamelCase. */
