@@ -351,3 +351,38 @@ describe('EmbeddedEngine', () => {
     await close()
   })
 })
+
+test('E1: orders that come while a run is being taken up, or waits for a halt to end, are neither lost nor refused', async () => {
+  const { open, cluster } = world()
+  const { start, engine, store, close } = await open()
+  await engine.halt('ada', 'first')
+  const waiting = start('r1')
+  const second = start('r2', 'n2')
+  // The run waits before anybody is at work on it; what was begun is its first entry.
+  await sleep(30)
+  expect(cluster.done).toEqual([])
+  const cancelling = engine
+    .order('r2', { type: 'cancel', by: 'ada', reason: null })
+    .catch((error: unknown) => error)
+  await engine.unhalt('ada', 'go')
+  expect((await waiting).ended).toBe('succeeded')
+  await second
+  await cancelling
+  cluster.slow = 20
+  const third = start('r3', 'n3')
+  const orders = await Promise.all(
+    Array.from({ length: 6 }, (_, n) =>
+      engine
+        .order('r3', { type: n % 2 === 0 ? 'pause' : 'unpause', by: 'ada', reason: null })
+        .catch(() => null),
+    ),
+  )
+  expect(orders).toHaveLength(6)
+  await third
+  while ((await store.openRuns()).includes('r3')) {
+    await engine.order('r3', { type: 'unpause', by: 'ada', reason: null }).catch(() => null)
+    await sleep(10)
+  }
+  expect(cluster.done.filter((line) => line.endsWith('n3'))).toEqual(['cordon n3', 'drain n3'])
+  await close()
+})

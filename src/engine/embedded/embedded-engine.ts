@@ -17,8 +17,8 @@ import { dueCalls } from '../../run/due-calls.ts'
 import type { RunEnd } from '../../run/event.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import type { Engine, RunLoader, RunRest, RunWork, VoteAnswer } from '../engine.ts'
-import { EngineControl } from './engine-control.ts'
 import { guardJournal, targetKey, type RunJournal } from './guarded-journal.ts'
+import { takeInHand, type Hand } from './hand.ts'
 import { RunFeed } from './run-feed.ts'
 import { Turnstile } from './turnstile.ts'
 import { pause, within } from './wait.ts'
@@ -32,20 +32,6 @@ export interface EmbeddedEngineOptions {
   readonly onTrouble?: (run: string, error: unknown) => void
   /** Hears that all runs are halted, or may go on. */
   readonly onHalt?: (halt: Halt | null) => void
-}
-
-interface Hand {
-  readonly run: string
-  readonly work: RunWork
-  readonly control: EngineControl
-  readonly waiters: ((rest: RunRest) => void)[]
-  controller: AbortController
-  sitting: Promise<void> | null
-  /** Somebody acted since the sitting began: it is worth looking again. */
-  stirred: boolean
-  ended: RunEnd | null
-  reason: string | null
-  timer: NodeJS.Timeout | undefined
 }
 
 /** The longest time a timer of the platform can hold. */
@@ -152,31 +138,44 @@ export class EmbeddedEngine implements Engine {
   async order(run: string, order: RunOrder): Promise<boolean> {
     const hand = this.#hands.get(run)
     if (hand === undefined) return await this.#aside(run, (work) => work.order(order))
-    if (!hand.control.live) {
-      const changed = await hand.work.order(order)
-      if (changed && hand.ended === null && order.type !== 'pause') this.#stir(hand)
-      return changed
-    }
-    hand.stirred ||= order.type !== 'pause'
-    const changed = hand.control.order(order)
-    await hand.control.written()
+    const { control, work } = hand
+    const changed = await this.#say(
+      hand,
+      () => control.order(order),
+      () => work.order(order),
+    )
+    if (changed && order.type !== 'pause') this.#stir(hand)
     // Who waits for a model or a person would not notice that the run has ended.
-    if (hand.control.state?.ended != null) hand.controller.abort(new Interruption())
+    if (control.live && control.state?.ended != null) hand.controller.abort(new Interruption())
     return changed
   }
 
   async vote(run: string, callId: string, vote: Omit<ApprovalVote, 'at'>): Promise<VoteAnswer> {
     const hand = this.#hands.get(run)
     if (hand === undefined) return await this.#aside(run, (work) => work.vote(callId, vote))
-    hand.stirred = true
-    if (!hand.control.live) {
-      const said = await hand.work.vote(callId, vote)
-      if ('comesTo' in said && said.comesTo !== 'waiting') this.#stir(hand)
+    const { control, work } = hand
+    const said = await this.#say(
+      hand,
+      () => control.vote(callId, vote),
+      () => work.vote(callId, vote),
+    )
+    if ('comesTo' in said && said.comesTo !== 'waiting') this.#stir(hand)
+    return said
+  }
+
+  /** Says something to a run: to whoever is at work on it, else into its record, and nobody sits down to it meanwhile (E1). */
+  async #say<Said>(hand: Hand, live: () => Said, aside: () => Promise<Said>): Promise<Said> {
+    // Whoever sits down to a run reads its record first.
+    while (hand.atWork && !hand.control.live) await pause(2, hand.controller.signal)
+    if (hand.control.live) {
+      const said = live()
+      if (hand.control.live) await hand.control.written()
       return said
     }
-    const said = hand.control.vote(callId, vote)
-    await hand.control.written()
-    return said
+    await hand.writing
+    const said = aside()
+    hand.writing = said.catch(() => undefined)
+    return await said
   }
 
   async halt(by: string, reason: string): Promise<boolean> {
@@ -238,18 +237,7 @@ export class EmbeddedEngine implements Engine {
   }
 
   #take(run: string, work: RunWork): Hand {
-    const hand: Hand = {
-      run,
-      work,
-      control: new EngineControl(run, this.#turnstile, () => hand.controller.signal),
-      waiters: [],
-      controller: new AbortController(),
-      sitting: null,
-      stirred: false,
-      ended: null,
-      reason: null,
-      timer: undefined,
-    }
+    const hand = takeInHand(run, work, this.#turnstile)
     this.#hands.set(run, hand)
     return hand
   }
@@ -259,8 +247,9 @@ export class EmbeddedEngine implements Engine {
   }
 
   #stir(hand: Hand): void {
-    if (hand.sitting === null) void this.#sitDown(hand, 'resume')
-    else hand.stirred = true
+    if (hand.sitting !== null) hand.stirred = true
+    else if (hand.ended !== null) this.#standUp(hand)
+    else void this.#sitDown(hand, 'resume')
   }
 
   #sitDown(hand: Hand, how: 'start' | 'resume'): Promise<RunRest> {
@@ -291,9 +280,11 @@ export class EmbeddedEngine implements Engine {
       try {
         // Taking a run up may send a call again: not while the tenant is halted.
         await this.#turnstile.untilOpen(hand.controller.signal)
-        if (this.#closing) return
+        await hand.writing
+        if (this.#closing || hand.ended !== null) return
+        hand.atWork = true
         const seat = { signal: hand.controller.signal, control: hand.control }
-        const { reason } = await hand.work[how](seat)
+        const { reason } = await hand.work[how](seat).finally(() => (hand.atWork = false))
         hand.reason = reason
         how = 'resume'
         failures = 0
@@ -316,6 +307,7 @@ export class EmbeddedEngine implements Engine {
 
   #standUp(hand: Hand): void {
     hand.sitting = null
+    clearTimeout(hand.timer)
     const { run, ended, reason } = hand
     if (ended !== null) {
       this.#hands.delete(run)
