@@ -40,6 +40,13 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
       'put the comparison into an `If` of its own, and the words into one below it',
     )
   }
+  if (saysOnlyValues(text)) {
+    reportAt(bullet, from, from + text.length, context).error(
+      'invalid_expression',
+      `${quote(text)} is about known values alone, in words that are no form of it`,
+      'write it with signs: `$x > 3 and not $y`',
+    )
+  }
   const condition = judged(text, bullet, context)
   warnPlain(text, from, bullet, context)
   return condition
@@ -68,6 +75,22 @@ function withoutSigns(text: string): string {
   let end = text.length
   while (end > 0 && /[\s:;,.]/.test(text[end - 1]!)) end--
   return text.slice(0, end)
+}
+
+/** Words that say nothing by themselves: what is made of them and of values is no matter of opinion. */
+const emptyWords = new Set(
+  `a an the is are was were be been becomes of than and or nor not no neither either both all any one two three none each every other at least most
+  more less fewer greater lower higher over under above below between exactly only equal equals to in true false null same different half average sum total
+  product difference minus plus times it its this that if when has have does do`.split(/\s+/),
+)
+
+/** Whether a condition speaks of variables and values, and of nothing else. */
+function saysOnlyValues(text: string): boolean {
+  if (!text.includes('$')) return false
+  const words = withoutQuoted(text)
+    .replaceAll(/\$[\p{L}_][\p{L}\p{N}_.]*/gu, ' ')
+    .match(/\p{L}+/gu)
+  return (words ?? []).every((word) => emptyWords.has(word.toLowerCase()))
 }
 
 /** Words behind a variable that are more often one of its values than a matter of opinion. */
@@ -127,7 +150,11 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
       spelled.push(spellKnown(part, parts[at + 1], spelled[at - 1], context))
     if (spelled.every((part) => part === null)) continue
     const fragment = parts.find((part, at) => at > 0 && isFragment(splitAt(part, 'and')[0]!))
-    const unclear = fragment ?? (spelled.includes(null) ? undefined : text)
+    // Words about a variable among what is worked out may be the rest of it: `the sum of $a and $b is over 40`.
+    const about = parts.find(
+      (part, at) => spelled[at] === null && part.includes('$') && splitAt(part, 'and').length === 1,
+    )
+    const unclear = fragment ?? about ?? (spelled.includes(null) ? undefined : text)
     if (unclear !== undefined) {
       reportAt(bullet, from, from + text.length, context).error(
         'invalid_expression',

@@ -107,7 +107,7 @@ export function spellCondition(words: string, context: StepContext): string | nu
 
 /** What joins parts is looked at before the parts, or `is not "a" and $b` would compare with both. */
 function spellWhole(text: string, context: StepContext): string | null {
-  const listed = spellList(text, context) ?? spellShared(text, context)
+  const listed = spellQuantified(text, context) ?? spellList(text, context) ?? spellShared(text, context)
   if (listed !== null) return listed
   const all = splitAt(text, 'and')
   // `is "a" or "b" and $c`: the list is one part, not the end of one.
@@ -123,10 +123,10 @@ function spellWhole(text: string, context: StepContext): string | null {
 
 const literal = /^(?:"[^"]*"|'[^']*'|-?\$?\d[\d,.]*|true|false|null|none)$/i
 const listForm = new RegExp(
-  String.raw`^(.+?)\s+${copula}\s+(not\s+)?(?:(?:one|any)\s+of\s+|either\s+)?(.+)$`,
+  String.raw`^(.+?)\s+${copula}\s+(not\s+|neither\s+)?(?:(?:one|any)\s+of\s+|either\s+)?(.+)$`,
   'iu',
 )
-const itemBorder = /\s*,(?!\d{3}(?!\d))\s*(?:or\s+)?|\s+or\s+/i
+const itemBorder = /\s*,(?!\d{3}(?!\d))\s*(?:n?or\s+)?|\s+n?or\s+/i
 
 /** `$status is "a", "b" or "c"`: one of them; with `not`, none of them. */
 function spellList(text: string, context: StepContext): string | null {
@@ -169,18 +169,48 @@ function spellShared(text: string, context: StepContext): string | null {
     : null
 }
 
+const quantified = new RegExp(
+  String.raw`^(not\s+)?(at\s+least\s+one\s+of|(?:any|either|one)\s+of|all\s+of|both\s+of|both|either|neither)\s+(${value}(?:(?:\s*,\s*|\s*,?\s+(?:and|or|nor)\s+)${value})+)(?:\s+(${copula}\s.+))?$`,
+  'iu',
+)
+
+/** `at least one of $a and $b`, `neither $a nor $b is over 3`: said of all or of some of them. */
+function spellQuantified(text: string, context: StepContext): string | null {
+  const found = quantified.exec(text)
+  if (found === null) return null
+  const [, not, how = '', list = '', said] = found
+  const every = /^(?:all|both)/i.test(how)
+  const none = /^neither/i.test(how) !== (not !== undefined)
+  const subjects = list.split(/\s*,\s*(?:(?:and|or|nor)\s+)?|\s+(?:and|or|nor)\s+/i)
+  const truth = said === undefined || /^(?:is|are)\s+(?:true|so)$/i.test(said)
+  const spelled = subjects.map((subject) =>
+    truth
+      ? isNoTruth(subject, context)
+        ? null
+        : operandOnly(subject, context)
+      : spellWhole(`${subject} ${said}`, context),
+  )
+  if (spelled.some((part) => part === null)) return null
+  const joined = spelled.map((part) => `(${part})`).join(every ? ' and ' : ' or ')
+  return none ? `not (${joined})` : joined
+}
+
 /** Each part by itself; one that leaves its subject out has that of the part before it. */
 function spellParts(parts: readonly string[], word: 'and' | 'or', context: StepContext): string | null {
   const spelled: string[] = []
   let before = ''
+  let denied = 0
   for (const given of parts) {
     const part = given.trim()
     const full = isFragment(part) ? completed(part, before) : part
     const own = full === null || isNoTruth(full, context) ? null : spellWhole(full, context)
     if (own === null) return null
     spelled.push(`(${own})`)
+    if (literal.test(part) && /\b(?:not|no|never)\b/i.test(before)) denied++
     before = full!
   }
+  // `does not contain "x" or "y"` means neither; mixed with more, nobody can say.
+  if (word === 'or' && denied > 0) return denied === parts.length - 1 ? spelled.join(' and ') : null
   return spelled.join(` ${word} `)
 }
 
@@ -246,7 +276,8 @@ const orWord = /\s+or\s+/i
 
 /** The parts of a text between a word, where it stands in no quotes, no brackets and behind no `between`. */
 export function splitAt(text: string, word: 'and' | 'or'): string[] {
-  if (/["'([{]/.test(text) || /\bbetween\b/i.test(text)) return splitOutside(text, word)
+  if (/["'([{]/.test(text) || /\b(?:between|sum|total|product|difference|average)\b/i.test(text))
+    return splitOutside(text, word)
   return text.split(word === 'and' ? andWord : orWord)
 }
 
@@ -269,7 +300,13 @@ function splitOutside(text: string, word: string): string[] {
       text.slice(at + 1, at + 2 + word.length).toLowerCase() === `${word} `
     ) {
       const part = text.slice(from, at)
-      if (word === 'and' && /\bbetween\s+\S+$/i.test(part)) continue
+      if (
+        word === 'and' &&
+        /\b(?:between|(?:sum|total|product|difference|average)\s+(?:of|between))\s+(?:the\s+)?\S+$/i.test(
+          part,
+        )
+      )
+        continue
       parts.push(part)
       from = at + word.length + 2
       at = from - 1
@@ -321,6 +358,12 @@ function spellIs(
 ): string | null {
   const left = operand(leftWords, context)
   if (left === null) return null
+  const range = /^(-?[\d.,]*\d)\s*[-–—]\s*(\d[\d.,]*)$/.exec(rightWords.trim())
+  if (range !== null) {
+    const [low, high] = [operand(range[1]!, context), operand(range[2]!, context)]
+    if (low === null || high === null) return null
+    return negated ? `not (${low} <= ${left} <= ${high})` : `${low} <= ${left} <= ${high}`
+  }
   const right = operand(rightWords, context) ?? literalOf(left, rightWords, context)
   return right === null ? null : `${left} ${negated ? '!=' : '=='} ${right}`
 }
@@ -345,6 +388,17 @@ function choices(words: string, context: StepContext): string | null {
 
 const numberWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
+const signs: Readonly<Record<string, string>> = {
+  'sum of': '+',
+  'total of': '+',
+  'product of': '*',
+  'difference between': '-',
+}
+const sumForm = new RegExp(
+  String.raw`^(?:the\s+)?(${Object.keys(signs).join('|')})\s+((?:the\s+)?\$?[\p{L}_\d][\p{L}\p{N}_.]*(?:(?:\s*,\s*|\s*,?\s+and\s+)(?:the\s+)?\$?[\p{L}_\d][\p{L}\p{N}_.]*)+)$`,
+  'iu',
+)
+
 /** A value as the expression language writes it, or null where the words are none. */
 export function operand(words: string, context: StepContext): string | null {
   const text = words.trim().replace(/^the\s+(?=\$)/i, '')
@@ -354,6 +408,12 @@ export function operand(words: string, context: StepContext): string | null {
   if (counted !== -1) return String(counted)
   if (/^(?:true|false|null)$/i.test(text)) return text.toLowerCase()
   if (/^(?:none|nothing)$/i.test(text)) return 'null'
+  const sum = sumForm.exec(text)
+  if (sum !== null) {
+    const parts = sum[2]!.split(/\s*,\s*(?:and\s+)?|\s+and\s+/i).map((part) => operand(part, context))
+    const sign = signs[sum[1]!.toLowerCase()]!
+    return parts.every((part) => part !== null) ? `(${parts.join(` ${sign} `)})` : null
+  }
   const counting =
     /^(?:the\s+)?(?:number|count|length|size)\s+of\s+(?:items\s+in\s+)?(?:the\s+)?(\$?[\p{L}_][\p{L}\p{N}_.]*)$/iu.exec(
       text,
