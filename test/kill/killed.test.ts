@@ -88,7 +88,9 @@ test.each(['goes-well', 'typed', 'program'] as const)(
   async (procedure) => {
     const { outcome, appends } = await undisturbed(procedure)
     expect(outcome.status).toBe('succeeded')
-    const some = range(4).map((part) => Math.floor((part * (appends - 2)) / 4))
+    // Until its last step the runbook goes as the one that is undone.
+    const parts = procedure === 'goes-well' ? [3, 4] : range(4)
+    const some = parts.map((part) => Math.floor((part * (appends - 2)) / 4))
     const deaths = some.flatMap((append, index) => [[at(append, index % 2 === 0 ? 'before' : 'after')]])
     const often = [[at(some[1]!), at(2)]]
     expect(await surviveAll(procedure, [...deaths, ...often], outcome)).toEqual({})
