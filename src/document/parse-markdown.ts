@@ -280,7 +280,8 @@ class OutlineReader {
 
   #closeItems(depth: number): void {
     this.#endParagraph()
-    this.#open.length = depth
+    // One by one: a list whose length is set to nothing gives its room away, and every item would take new room.
+    while (this.#open.length > depth) this.#open.pop()
   }
 
   #problem(code: DiagnosticCode, line: MarkdownLine, message: string, suggestion: string): void {

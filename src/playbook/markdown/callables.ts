@@ -111,6 +111,7 @@ export class Callables {
   readonly #firstWords = new Set<string>()
   /** How the names of several words begin, for a glance at a sentence. */
   readonly #starts = new WordStarts()
+  readonly #allStarts = new WordStarts()
   #missed = 0
 
   addAgent(name: string): void {
@@ -132,6 +133,7 @@ export class Callables {
     this.#byWords.add(own.join(' '), callable)
     const [first] = own
     if (first !== undefined) this.#firstWords.add(first)
+    this.#allStarts.add(first ?? '')
     // One word stands in many a sentence by chance.
     if (first === undefined || own.length < 2) return
     this.#starts.add(first)
@@ -146,6 +148,11 @@ export class Callables {
   mayBegin(text: string): boolean {
     const first = openingWord(text)
     return first !== undefined && this.#firstWords.has(first)
+  }
+
+  /** Whether the first word of any name may stand in the text, in one of its forms. */
+  mayBeSpokenOf(text: string): boolean {
+    return this.#allStarts.mayStandIn(text)
   }
 
   /** The agent of that name; also `Accountant` for `Accountant agent`. */

@@ -23,9 +23,10 @@ const startDollar = new RegExp(String.raw`^initiali[sz]e\s+.*\s(?:as|called|name
 const eachDollar = new RegExp(String.raw`^for\s+(?:each|every)?\s*\$(${name})\s+(?:in|from)\s`, 'iu')
 const keepDollar = new RegExp(String.raw`\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s+\$(${name})`, 'iu')
 const keeper = /\b(?:store|save|keep|put)\b/i
+/** A glance: most bullets neither keep nor ask for anything. */
+const keepsOrAsks = /\b(?:store|save|keep|put|ask)\b/i
 const listForm =
   /^(?:extract|get|collect|obtain|read|find|list)\b(.*?)(?:\s(?:from|using|with|by|for|near|in)\s|$)/iu
-const ask = /\bask\b/i
 const askForm = /\bask\b.*?\s(?:for|provide|enter|give)\s(.*?)(?:\s(?:un)?till?\s|$)/iu
 
 /** The forms that a first word opens: those that set a bare name, and those that set one with `$`. */
@@ -78,7 +79,8 @@ class NameCollector {
     const text = flat.includes('`') ? flat.replace(/^`|`$/g, '') : flat
     const word = firstWord(text)
     const opened = setters.get(word)
-    const keeps = keeper.test(text)
+    const may = keepsOrAsks.test(text)
+    const keeps = may && keeper.test(text)
     if (opened !== undefined) for (const form of opened.bare) this.#addLocal(form.exec(text)?.[1])
     if (keeps) this.#addLocal(keepBare.exec(text)?.[1])
     const is = text.includes(' is ') || text.includes('=') ? isForm.exec(text) : null
@@ -89,7 +91,7 @@ class NameCollector {
     if (keeps) this.#addState(keepDollar.exec(text)?.[1])
     // `Extract $a, $b from …`, `Ask user for $a and $b`: all that stand in the list.
     if (listers.has(word)) this.#addAll(listForm.exec(text)?.[1])
-    if (ask.test(text)) this.#addAll(askForm.exec(text)?.[1])
+    if (may) this.#addAll(askForm.exec(text)?.[1])
   }
 
   #addAll(words: string | undefined): void {

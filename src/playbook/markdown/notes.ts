@@ -163,7 +163,8 @@ function succeeded(call: Call['target']): NoteRule['require'] {
 
 /** Advice that names a call and speaks like a rule: who wrote it may rely on it. */
 function warnRuleLike(bullet: Bullet, context: StepContext): void {
-  if (nearRule(bullet, context) || !ruleWord.test(bullet.text)) return
+  if (nearRule(bullet, context)) return
+  if (!context.callables.mayBeSpokenOf(bullet.text) || !ruleWord.test(bullet.text)) return
   const name = callSpokenOf(bullet.text, context)
   if (name === null) return
   reportAt(bullet, 0, bullet.text.length, context).warn(

@@ -54,7 +54,7 @@ export function buildProcedure(
 }
 
 function readAll(notes: readonly MarkdownText[], context: StepContext): Note[] {
-  return notes.filter((each) => each.text.trim() !== '').flatMap((each) => readNotes(each, context))
+  return notes.flatMap((each) => (each.text.trim() === '' ? [] : readNotes(each, context)))
 }
 
 /** The notes of an agent hold in each of its playbooks; what is wrong with one is said once. */

@@ -59,7 +59,7 @@ export interface StepContext {
 export type ReadExpression =
   | { readonly kind: 'value'; readonly lifted: Lifted }
   /** It parses, but reads names that are no variables. */
-  | { readonly kind: 'words'; readonly lifted: Lifted; readonly unknown: readonly string[] }
+  | { readonly kind: 'words'; readonly lifted: Lifted }
   | { readonly kind: 'prose' }
   | { readonly kind: 'broken'; readonly error: ExpressionError }
 
@@ -72,16 +72,24 @@ const twoWords = new RegExp(
 /** Reads an expression without reporting anything. */
 export function tryExpression(source: string, context: StepContext): ReadExpression {
   // Two words side by side are in no expression, so this saves reading most prose at all.
-  if (twoWords.test(source.includes('"') || source.includes("'") ? withoutTexts(source) : source))
-    return { kind: 'prose' }
+  if (hasTwoWords(source)) return { kind: 'prose' }
   const lifted = liftCalls(source, context.callables, context.agent)
   if (lifted instanceof ExpressionError) {
     const word = lifted.code !== 'unsupported_syntax' && /^[\p{L}][\p{L}'’-]*\.?$/u.test(source.trim())
     return word ? { kind: 'prose' } : { kind: 'broken', error: lifted }
   }
-  const isUnknown = ({ name, sigil }: NameUse): boolean => !sigil && !isKnown(context.scope, name, sigil)
-  if (!lifted.names.some(isUnknown)) return { kind: 'value', lifted }
-  return { kind: 'words', lifted, unknown: lifted.names.filter(isUnknown).map(({ name }) => name) }
+  return { kind: readsWords(lifted.names, context.scope) ? 'words' : 'value', lifted }
+}
+
+/** Whether names without `$` are read that are no variables. */
+function readsWords(names: readonly NameUse[], scope: Scope): boolean {
+  for (const { name, sigil } of names) if (!sigil && !isKnown(scope, name, sigil)) return true
+  return false
+}
+
+function hasTwoWords(source: string): boolean {
+  if (!/\s/.test(source)) return false
+  return twoWords.test(source.includes('"') || source.includes("'") ? withoutTexts(source) : source)
 }
 
 function withoutTexts(source: string): string {

@@ -4,12 +4,12 @@
  */
 export class WordStarts {
   readonly #pairs = new Uint8Array(32 * 32)
-  /** A word of one letter, or of other letters, may stand anywhere. */
+  /** A word of one letter or two, or of other letters, may stand anywhere, also at the end of a longer one. */
   #anywhere = false
 
   /** Adds a word in small letters. */
   add(word: string): void {
-    if (word.length < 2 || word.charCodeAt(0) > 127 || word.charCodeAt(1) > 127) this.#anywhere = true
+    if (word.length < 3 || word.charCodeAt(0) > 127 || word.charCodeAt(1) > 127) this.#anywhere = true
     else this.#pairs[pairOf(word.charCodeAt(0), word.charCodeAt(1))] = 1
   }
 
