@@ -1,10 +1,10 @@
 /** Takes pictures of a disk: of the store and of the practice service together, as a crash at that moment would leave them. */
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChainStore } from '../../src/journal/chain-store.ts'
 import type { LazyAppend } from '../../src/journal/lazy-append.ts'
+import { scratch } from './scratch.ts'
 
 /** A folder with everything of a job, and when it looked like this. */
 export interface Picture {
@@ -20,7 +20,7 @@ const practiceFiles = ['practice.db', 'practice.db-wal']
 export class Camera {
   readonly pictures: Picture[] = []
   readonly #folder: string
-  readonly #album = mkdtempSync(join(tmpdir(), 'lockstep-crash-'))
+  readonly #album = scratch()
   readonly #seen = new Set<string>()
   #appends = 0
   #safe: string

@@ -1,7 +1,4 @@
 /** Many runs of one engine share their commits. The power fails in the middle of all of them, and the next engine takes every one of them up. */
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Agent } from '../../src/agent/agent.ts'
@@ -14,6 +11,7 @@ import { tool } from '../../src/tool/tool.ts'
 import { verifySignature } from '../record/export-of.ts'
 import { beforeAppends } from './in-world.ts'
 import { openStore } from './work-on.ts'
+import { scratch } from './scratch.ts'
 
 const playbook = definePlaybook({
   id: 'three',
@@ -43,7 +41,7 @@ test('all of them end, each call was made once, and the record of all is whole',
   const runs = Array.from({ length: 40 }, (_, index) => `r${index}`)
   const open: number[] = []
   for (const cut of [1, 45, 110]) {
-    const folder = mkdtempSync(join(tmpdir(), 'lockstep-crowd-'))
+    const folder = scratch()
     const { done, act } = world()
     const begin = async (last: number) => {
       let appends = 0

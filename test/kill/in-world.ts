@@ -1,6 +1,4 @@
 /** A fresh world for each run: a folder with a store, and a practice service of its own that outlives whoever works on the run. */
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChainStore } from '../../src/journal/chain-store.ts'
 import type { JournalEntry } from '../../src/journal/journal.ts'
@@ -8,6 +6,7 @@ import { PracticeService } from '../../src/practice/practice-service.ts'
 import { effectsOf, expectOrder, expectProven, outcomeOf, type RunOutcome } from './outcome-of.ts'
 import { procedureOf, type ProcedureName } from './procedures.ts'
 import { isEnded, workOn, type Job } from './work-on.ts'
+import { scratch } from './scratch.ts'
 
 /** Lets a run live in a fresh world, with the faults of its procedure and others. */
 export async function inWorld<Result>(
@@ -16,7 +15,7 @@ export async function inWorld<Result>(
   live: (job: Job) => Promise<Result>,
   more = '',
 ): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'lockstep-kill-'))
+  const folder = scratch()
   const faults = `${procedureOf(procedure).faults},${more}`
   const service = await PracticeService.start({ file: join(folder, 'practice.db'), faults })
   try {

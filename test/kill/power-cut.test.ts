@@ -2,8 +2,7 @@
  * The power fails before and after every append of a run: the disk of that moment, with and without what had not reached it, is taken up by a fresh engine.
  * Every effect happens exactly once, the record verifies, and the run ends as the one that nothing happened to.
  */
-import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PracticeService, practiceToolNames } from '../../src/practice/practice-service.ts'
@@ -12,6 +11,7 @@ import { Camera, type Picture } from './camera.ts'
 import { effectsOf, expectOrder, expectProven, outcomeOf, type RunOutcome } from './outcome-of.ts'
 import { procedureOf, type ProcedureName } from './procedures.ts'
 import { endOf, isEnded, type Job } from './work-on.ts'
+import { scratch } from './scratch.ts'
 
 /** Works on what lies in a folder, and checks what came of it; the pictures that were taken on the way. */
 async function goOn(
@@ -64,7 +64,7 @@ function worthTaking(procedure: ProcedureName, pictures: readonly Picture[]): re
 test.each(['is-undone', 'goes-well', 'keyless', 'typed', 'program'] as const)(
   '%s: a power cut at any append, and another one when it is taken up',
   async (procedure) => {
-    const first = await goOn(procedure, mkdtempSync(join(tmpdir(), 'lockstep-crash-')), null)
+    const first = await goOn(procedure, scratch(), null)
     expect(first.outcome.status).toBe(procedure === 'is-undone' ? 'failed' : 'succeeded')
     const pictures = worthTaking(procedure, first.pictures)
     expect(pictures.length).toBeGreaterThan(3)
@@ -83,14 +83,14 @@ function tear(before: Picture, after: Picture, part: number): Picture | null {
   const cut = shorter.length + Math.floor((longer.length - shorter.length) * part)
   if (shorter.length === 0 || cut <= shorter.length) return null
   if (!longer.subarray(0, shorter.length).equals(shorter)) return null
-  const folder = mkdtempSync(join(tmpdir(), 'lockstep-torn-'))
+  const folder = scratch()
   cpSync(before.folder, folder, { recursive: true })
   writeFileSync(join(folder, 'journal.db-wal'), longer.subarray(0, cut))
   return { folder, moment: `in the middle of ${after.moment}` }
 }
 
 test('goes-well: a power cut in the middle of writing a commit', async () => {
-  const { outcome, pictures } = await goOn('goes-well', mkdtempSync(join(tmpdir(), 'lockstep-crash-')), null)
+  const { outcome, pictures } = await goOn('goes-well', scratch(), null)
   const pairs = pictures.slice(1).map((after, index) => [pictures[index]!, after] as const)
   const torn = pairs.flatMap(
     ([before, after], index) => tear(before, after, ((index * 7) % 20) / 20 + 0.02) ?? [],

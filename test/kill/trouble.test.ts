@@ -1,6 +1,4 @@
 /** What else may happen to a run and its store: it goes on when the trouble is over, and ends as if there had been none. */
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,12 +12,13 @@ import { effectsOf } from './outcome-of.ts'
 import { beforeAppends, expectSame, inWorld, undisturbed } from './in-world.ts'
 import { runChild } from './run-child.ts'
 import { isEnded, openStore, workOn } from './work-on.ts'
+import { scratch } from './scratch.ts'
 
 /** Far more than it takes, for a machine that has other things to do. */
 const timeout = 240_000
 
 async function pagesOfEmptyStore(): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'lockstep-kill-'))
+  const folder = scratch()
   await openStore(folder).close()
   const database = new DatabaseSync(join(folder, 'journal.db'))
   const { page_count: pages } = database.prepare('PRAGMA page_count').get()!
@@ -140,7 +139,7 @@ test(
   'ten thousand runs that are begun at once come to their end, and their calls are made once',
   async () => {
     const count = 10_000
-    const store = openStore(mkdtempSync(join(tmpdir(), 'lockstep-kill-')))
+    const store = openStore(scratch())
     const done: string[] = []
     const act = tool({
       name: 'act',

@@ -1,0 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+const root = mkdtempSync(join(tmpdir(), 'lockstep-kill-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** A new folder that is gone when the tests of the file are over. */
+export function scratch(): string {
+  return mkdtempSync(join(root, 'w-'))
+}
