@@ -1,6 +1,7 @@
 /** Checks over a whole program: variables that nobody reads, or that are read before they are set. */
 import type { Procedure, Program } from '../program.ts'
 import type { Findings } from './findings.ts'
+import type { InferredTruth } from './infer-truth.ts'
 import { nameEnd } from './sigil-names.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import type { VariableUse, VariableUses } from './variable-uses.ts'
@@ -9,7 +10,11 @@ import type { VariableUse, VariableUses } from './variable-uses.ts'
 const turns = /^(?:for|repeat|do|loop|count)\b/i
 
 /** Reports what only shows when all playbooks have been read. */
-export function checkProgram(program: Program, uses: Iterable<VariableUses>, findings: Findings): void {
+export function checkProgram(
+  { program, unclear }: InferredTruth,
+  uses: Iterable<VariableUses>,
+  findings: Findings,
+): void {
   const context = { findings } as Pick<StepContext, 'findings'> as StepContext
   let words: ReadonlySet<string> | null = null
   // Only a variable that nobody reads is looked for in descriptions.
@@ -24,6 +29,13 @@ export function checkProgram(program: Program, uses: Iterable<VariableUses>, fin
           'unused_variable',
           `nothing reads \`${name}\``,
           'remove the step if nobody needs it',
+        )
+      }
+      if (write !== null && unclear.has(name)) {
+        reportAt(write, 0, write.text.length, context).error(
+          'wrong_type',
+          `\`${name}\` keeps the words of an answer, and a condition takes it for yes or no: the word "no" would count as yes`,
+          `say \`$${name}:bool = Ask …\`, or compare the words: \`If $${name} is "yes"\``,
         )
       }
       warnEarly(use, straightOf, context)

@@ -27,7 +27,7 @@ const asksToGoOn = new RegExp(
 )
 /** A question whose yes is a permission. */
 const permission = new RegExp(
-  String.raw`^ask(?:\s+${partner})?\s*[:,]?\s*"((?:may|shall|should|can|could)\s+(?:i|we)\b(?!\s+(?:have|know|ask|get|help|see|speak|talk|call\s+you)\b)[^"]*\?|do\s+you\s+(?:agree|confirm|approve|accept|consent|want\s+(?:me|us)\s+to)\b[^"]*\?|are\s+you\s+sure\b[^"]*\?|is\s+(?:that|this|it)\s+(?:ok(?:ay)?|fine|all\s+right|correct|right)\b[^"]*\?)"[.!]?$`,
+  String.raw`^ask(?:\s+${partner})?\s*[:,]?\s*"((?:may|shall|should|can|could)\s+(?:i|we)\b(?!\s+(?:have|know|ask|get|help|see|speak|talk|call\s+you)\b)[^"]*\?|(?:do\s+you|would\s+you)\s+(?:agree|confirm|approve|accept|consent|(?:want|like)(?:\s+(?:me|us))?\s+to)\b[^"]*\?|(?:please\s+)?confirm\b[^"]*|(?:continue|proceed|go\s+(?:on|ahead)|refund|cancel|delete|send|pay|book|order|close|ship|charge|transfer)\b[^"]*\?|are\s+you\s+sure\b[^"]*\?|is\s+(?:that|this|it)\s+(?:ok(?:ay)?|fine|all\s+right|correct|right)\b[^"]*\?)"[.!]?$`,
   'iu',
 )
 

@@ -7,14 +7,22 @@
 import type { Arm, Condition, Program, Step, Target } from '../program.ts'
 import { sigilNames } from './sigil-names.ts'
 
-/** The program with the types that its conditions imply; the same one where they imply none. */
-export function inferTruth(program: Program): Program {
+/** A program with the types that its conditions imply, and the names of answers that it takes for yes or no and for words as well. */
+export interface InferredTruth {
+  readonly program: Program
+  readonly unclear: ReadonlySet<string>
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** Gives types to what conditions take for yes or no; the program is the same where they imply none. */
+export function inferTruth(program: Program): InferredTruth {
   const given = new Set<string>()
   const every = program.agents.flatMap(({ playbooks }) => playbooks.flatMap(({ steps }) => steps))
   visit(every, (step) => {
     for (const { name, type } of answered(step)) if (type === 'any') given.add(name)
   })
-  if (given.size === 0) return program
+  if (given.size === 0) return { program, unclear: none }
   const names = new Set<string>()
   visit(every, (step) => {
     const condition = conditionOf(step)
@@ -22,15 +30,26 @@ export function inferTruth(program: Program): Program {
     for (const name of usedIn(step, given)) if (isTruthOf(condition, name)) names.add(name)
   })
   // Few programs take a value for yes or no, so few need a second look.
-  if (names.size > 0) visit(every, (step) => removeOthers(step, names))
-  if (names.size === 0) return program
-  return {
-    ...program,
-    agents: program.agents.map((agent) => ({
-      ...agent,
-      playbooks: agent.playbooks.map((each) => ({ ...each, steps: withTypes(each.steps, names) })),
-    })),
-  }
+  if (names.size === 0) return { program, unclear: none }
+  const unclear = new Set<string>()
+  visit(every, (step) => {
+    for (const { name } of answered(step)) if (names.has(name) && asksYesOrNo(step.text)) unclear.add(name)
+  })
+  visit(every, (step) => removeOthers(step, names))
+  for (const name of names) unclear.delete(name)
+  if (names.size === 0) return { program, unclear }
+  const agents = program.agents.map((agent) => ({
+    ...agent,
+    playbooks: agent.playbooks.map((each) => ({ ...each, steps: withTypes(each.steps, names) })),
+  }))
+  return { program: { ...program, agents }, unclear }
+}
+
+/** Whether a bullet asks something that yes or no would answer. */
+function asksYesOrNo(text: string): boolean {
+  const asked = /"\s*([^"]*\?)\s*"/.exec(text)?.[1]
+  if (asked === undefined) return /\b(?:whether|if)\b/i.test(text)
+  return !/^(?:what|which|who|whose|whom|how|when|where|why)\b/i.test(asked)
 }
 
 /** The variables that a person or a model gives a value in a step. */

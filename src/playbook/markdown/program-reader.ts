@@ -89,9 +89,10 @@ export class ProgramReader {
       maxModelCalls: isCount(calls) ? calls : null,
       metadata,
     }
-    checkProgram(program, this.#uses.values(), this.#findings)
+    const inferred = inferTruth(program)
+    checkProgram(inferred, this.#uses.values(), this.#findings)
     reportLooseGuards(this.#guards, program, this.#toolTable, this.#findings)
-    return inferTruth(program)
+    return inferred.program
   }
 
   /** Gives every playbook and function of an agent an id, so that all can be called before any is read. */
