@@ -21,6 +21,7 @@ import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
 import type { Upstream } from './mcp/gateway-tools.ts'
 import type { PassingServer } from './mcp/passage.ts'
+import type { Playbook } from './playbook/playbook.ts'
 import type { PracticeHome } from './practice/practice-home.ts'
 import type { QuestionBatch } from './run/program/question.ts'
 import type { Json, JsonObject } from './shared/json.ts'
@@ -30,9 +31,11 @@ import type { Config, ConfigValue, McpServerConfig } from './source/config.ts'
 import { secretsOfConfig } from './source/config-secrets.ts'
 import { dataFolder } from './source/data-folder.ts'
 import { loadModule } from './source/load-module.ts'
+import { readPlaybookReference } from './source/playbook-reference.ts'
 import { runFile, storeFile, usesFiles } from './source/store-place.ts'
 import { serversInDryRun } from './source/servers-in-dry-run.ts'
 import { isTool } from './tool/is-tool.ts'
+import type { SecretResolver } from './tool/secret-resolver.ts'
 import type { Tool } from './tool/tool.ts'
 
 export type { AgentEvent } from './agent/agent-event.ts'
@@ -225,6 +228,8 @@ export interface OpenTools {
   readonly maskText: (text: string) => string
   /** The value without any secret that was resolved so far; it keeps its shape. */
   readonly maskJson: (value: Json) => Json
+  /** Finds the secrets that a playbook declares; they are masked from then on. */
+  readonly secrets: SecretResolver
   close(): Promise<void>
 }
 
@@ -241,6 +246,8 @@ export async function openTools(
   config: Config | null,
   options: {
     readonly inputs?: JsonObject
+    /** The secrets of the playbook, by name: they are masked from the beginning, unless it is a dry run. */
+    readonly secrets?: Playbook['secrets']
     readonly onNotice?: (text: string) => void
     /** Null binds for real. In a dry run no program is run for a secret, and what is started is told. */
     readonly dry?: DryBinding | null
@@ -251,7 +258,12 @@ export async function openTools(
     maskText: (text: string) => vault.maskText(text),
     maskJson: (value: Json) => vault.maskJson(value),
   }
-  if (config === null) return { tools: [], ...masks, close: async () => undefined }
+  const secrets: SecretResolver = async (_, reference) =>
+    await vault.resolve(readPlaybookReference(reference))
+  // Masked from the beginning; one that is not to be had is told of by the call that needs it.
+  for (const [name, reference] of options.dry == null ? Object.entries(options.secrets ?? {}) : [])
+    await Promise.resolve(secrets(name, reference)).catch(() => undefined)
+  if (config === null) return { tools: [], ...masks, secrets, close: async () => undefined }
   await learnSecrets(config, vault)
   const declared = (await declaredTools(config, vault))(options.inputs ?? {})
   const modules = await moduleTools(config.modules, vault)
@@ -271,7 +283,7 @@ export async function openTools(
     }
     names.add(tool.name)
   }
-  return { tools, ...masks, close }
+  return { tools, ...masks, secrets, close }
 }
 
 /** The practice service of the user's data folder. */

@@ -29,6 +29,7 @@ export { EnforcementResult, EnforcementViolation } from './tool/enforcement-resu
 export { PlaybookPlan } from './tool/playbook-plan.ts'
 export { StepExecution, type CallRecord } from './tool/step-execution.ts'
 export type { CallOutcome, CallToRun } from './tool/run-call.ts'
+export type { SecretResolver } from './tool/secret-resolver.ts'
 export type { EnforcerSnapshot } from './tool/snapshot.ts'
 export {
   tool,

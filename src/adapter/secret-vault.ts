@@ -5,7 +5,7 @@
  * Talks to: the environment, files, programs that print a secret, and the secret store.
  *
  * Invariants
- * V1  Only a reference from a configuration is resolved; no text of a run ever becomes one (G19).
+ * V1  Only a reference from a configuration or a playbook is resolved; no text of a run ever becomes one (G19).
  * V2  What was resolved once is masked in every text and value that passes `mask`, also where it is encoded.
  * V3  A cut never leaves half of a secret.
  * V4  No message of an error holds a secret.
@@ -15,6 +15,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Json } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { mask, SecretMask, shortestSecret } from '../shared/secret-mask.ts'
 
 /** Where a secret is to be found. */
 export type SecretReference =
@@ -26,21 +27,13 @@ export type SecretReference =
 /** Looks a secret up in the store; null if there is none of that name. */
 export type StoredSecrets = (name: string) => Promise<string | null>
 
-/** What stands in the place of a secret. */
-export const mask = '[secret]'
-
-/** Shorter ones would take half of every text with them. */
-const shortest = 4
-
 const run = promisify(execFile)
 
 /** Resolves references, and masks what it resolved. */
 export class SecretVault {
   readonly #env: Readonly<Record<string, string | undefined>>
   readonly #stored: StoredSecrets
-  readonly #known = new Set<string>()
-  #forms: readonly string[] = []
-  #pattern: RegExp | null = null
+  readonly #mask = new SecretMask()
 
   /** Without `stored`, nothing is in the store. */
   constructor(
@@ -54,41 +47,27 @@ export class SecretVault {
   /** The secret. Throws `secret_unavailable` if it cannot be had; the message names the reference only. */
   async resolve(reference: SecretReference): Promise<string> {
     const secret = await this.#read(reference)
-    if (secret.length < shortest) {
-      const what = secret === '' ? 'is empty' : `has fewer than ${shortest} characters`
+    if (secret.length < shortestSecret) {
+      const what = secret === '' ? 'is empty' : `has fewer than ${shortestSecret} characters`
       throw unavailable(reference, what)
     }
-    this.#learn(secret)
+    this.#mask.learn(secret)
     return secret
   }
 
   /** The text with a mask in the place of every secret that was resolved so far (V2). */
   maskText(text: string): string {
-    return this.#pattern === null ? text : text.replace(this.#pattern, mask)
+    return this.#mask.maskText(text)
   }
 
   /** The masked text up to a length. `whole` says whether more would have followed; a secret whose rest is cut off goes too (V3). */
   cutText(text: string, most: number, whole: boolean): string {
-    const masked = this.maskText(text)
-    if (whole && masked.length <= most) return masked
-    const kept = masked.slice(0, most)
-    for (let length = Math.min(kept.length, this.#forms[0]?.length ?? 0); length >= shortest; length--) {
-      const end = kept.slice(-length)
-      if (this.#forms.some((form) => form.startsWith(end))) return kept.slice(0, -length) + mask
-    }
-    return kept
+    return this.#mask.cutText(text, most, whole)
   }
 
   /** The value with a mask in the place of every secret, in keys too. */
   maskJson(value: Json): Json {
-    if (this.#pattern === null) return value
-    if (typeof value === 'string') return this.maskText(value)
-    if (typeof value === 'number') return this.maskText(String(value)) === String(value) ? value : mask
-    if (Array.isArray(value)) return value.map((item) => this.maskJson(item as Json))
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.maskText(key), this.maskJson(item as Json)]),
-    )
+    return this.#mask.maskJson(value)
   }
 
   async #read(reference: SecretReference): Promise<string> {
@@ -121,33 +100,6 @@ export class SecretVault {
       throw unavailable(reference, `cannot be had${code === undefined ? '' : ` (${String(code)})`}`)
     }
   }
-
-  #learn(secret: string): void {
-    if (this.#known.has(secret)) return
-    this.#known.add(secret)
-    const forms = [...this.#known].flatMap(writtenForms)
-    // The longest first, so that a secret that begins with another one goes as a whole.
-    forms.sort((a, b) => b.length - a.length)
-    this.#forms = forms
-    this.#pattern = new RegExp(
-      forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
-      'g',
-    )
-  }
-}
-
-/** The ways in which a secret may turn up in a text: as it is, in JSON, in a URL, in Base64, line by line. */
-function writtenForms(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  const lines = secret.split(/\r?\n/).filter((line) => line.length >= 8)
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret.toWellFormed()),
-    bytes.toString('base64'),
-    bytes.toString('base64url'),
-    ...lines,
-  ]
 }
 
 /** How a reference is written, for people. */

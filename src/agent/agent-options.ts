@@ -7,6 +7,7 @@ import type { Outcome } from '../run/ticket.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
+import type { SecretResolver } from '../tool/secret-resolver.ts'
 import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { ApprovalAnswer, ApprovalRequest } from './ask-approval.ts'
@@ -55,6 +56,8 @@ export interface AgentOptions {
   readonly maxResultBytes?: number
   /** The policies that runs stand under, and who is behind them; without it no policy is asked. */
   readonly policy?: PolicySetup
+  /** Finds the secrets that the playbook declares; a run of such a playbook does not begin without it. */
+  readonly secrets?: SecretResolver
   /** Where runs are written down. Default: in memory. */
   readonly journal?: Journal
   readonly tenant?: string

@@ -42,7 +42,7 @@ export function agentTool(agent: Agent, definition: AgentToolDefinition): Tool {
       hint: 'Say how the task is made from the arguments: prompt: (args) => …',
     })
   }
-  return tool({
+  const bare = tool({
     name,
     description,
     input,
@@ -64,6 +64,7 @@ export function agentTool(agent: Agent, definition: AgentToolDefinition): Tool {
       throw unfinished(agent, name, result)
     },
   })
+  return Object.freeze({ ...bare, tellsModel: true })
 }
 
 function worstRisk(agent: Agent): Risk {

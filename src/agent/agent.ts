@@ -147,6 +147,7 @@ export class Agent {
         tools: this.#tools,
         recordViolations: this.#enforcement.recordViolations,
         ...this.#policy(spending),
+        ...this.#secrets(),
         onEvents: (events) => this.#note(events, record, trouble, onEvent),
       }),
     )
@@ -189,6 +190,7 @@ export class Agent {
       recordViolations: this.#enforcement.recordViolations,
       ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
       ...this.#policy(spending),
+      ...this.#secrets(),
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
     if (options.run !== undefined) claimName(options.run, this.#journal)
@@ -215,6 +217,11 @@ export class Agent {
       return { run: { tokens, ...(charged === null ? {} : { cost_usd: charged }) }, day: {} }
     }
     return { policy: { ...policy, spent: policy.spent ?? spent } }
+  }
+
+  #secrets(): Pick<EnforcerOptions, 'secrets'> {
+    const { secrets } = this.#options
+    return secrets === undefined ? {} : { secrets }
   }
 
   /**

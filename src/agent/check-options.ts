@@ -24,6 +24,7 @@ const known: Readonly<Record<keyof AgentOptions, true>> = {
   maxResultBytes: true,
   journal: true,
   policy: true,
+  secrets: true,
   tenant: true,
   principal: true,
 }
@@ -52,6 +53,8 @@ export function checkOptions(options: AgentOptions): void {
     throw new LockstepError('usage', `budget.dollars must be a number above 0, not ${dollars}.`)
   if (options.onApproval !== undefined && typeof options.onApproval !== 'function')
     throw new LockstepError('usage', 'onApproval must be a function that answers yes or no.')
+  if (options.secrets !== undefined && typeof options.secrets !== 'function')
+    throw new LockstepError('usage', 'secrets must be a function that finds a secret by its name.')
   checkParts(options)
   checkHooks(options.hooks)
   checkPrices(options.prices)

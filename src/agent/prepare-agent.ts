@@ -2,6 +2,7 @@ import type { Journal } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { keepDocuments } from '../tool/keep-documents.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
+import type { SecretResolver } from '../tool/secret-resolver.ts'
 import { ToolRegistry } from '../tool/tool-registry.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { AgentEvent } from './agent-event.ts'
@@ -19,6 +20,8 @@ export interface AgentSetup {
   readonly principal: string
   /** The policies it stands under; without it none is asked. */
   readonly policy?: PolicySetup
+  /** Finds the secrets that the playbook declares. */
+  readonly secrets?: SecretResolver
 }
 
 /** An agent that could begin at once. */

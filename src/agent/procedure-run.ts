@@ -15,6 +15,8 @@
 import { deadlineOf } from '../run/step-clock.ts'
 import { type DueCall, dueCalls, isStopping } from '../run/due-calls.ts'
 import { type RunState } from '../run/state.ts'
+import type { Outcome } from '../run/ticket.ts'
+import type { CallOutcome } from '../tool/run-call.ts'
 import {
   AgentRun,
   whatIsHeld,
@@ -167,7 +169,7 @@ export class ProcedureRun {
     const options = { ...this.#options(call), callId, signal: this.#signalFor(call), ...veto }
     const outcome = await insideCall(this.#setup, callId, () => enforcer.call(tool, args, undefined, options))
     spending.toolMs += performance.now() - began
-    this.#refuseForGood(call, outcome.status)
+    this.#refuseForGood(call, outcome)
   }
 
   /** D1. What became of the call, the machine learns from the gate. */
@@ -181,7 +183,7 @@ export class ProcedureRun {
     const began = performance.now()
     const { outcome } = await makeCall({ ...this.#setup, signal }, hooked, left, this.#options(call))
     spending.toolMs += performance.now() - began
-    this.#refuseForGood(call, outcome.status)
+    this.#refuseForGood(call, outcome)
     if (outcome.status !== 'held') await runAfterToolCall(hooks, { ...hooked, outcome })
   }
 
@@ -199,7 +201,9 @@ export class ProcedureRun {
     return {
       due: true,
       ...(seconds === null ? {} : { timeoutSeconds: seconds }),
-      onSettled: () => {
+      onSettled: (outcome: Outcome, error: string | undefined) => {
+        // What could not be made is not begun again in the same breath.
+        if (outcome === 'not_executed') this.#stopAt(call, error)
         this.#underWay.delete(callId)
         if (this.#halted === null && this.#failed === null && !this.#setup.signal.aborted) this.#begin()
       },
@@ -221,15 +225,21 @@ export class ProcedureRun {
   }
 
   /** The gate refused another call than the one that is due: a hook had changed it, so the one that is due is not made either. */
-  #refuseForGood({ callId, tool, args }: DueCall, status: string): void {
+  #refuseForGood(call: DueCall, outcome: CallOutcome): void {
+    const { callId, tool, args } = call
     const { gate } = this.#setup.enforcer
-    if (status === 'not_executed' && !this.#setup.signal.aborted) {
-      this.#halted ??= { status: 'paused', reason: `${tool} (${callId}) could not be made` }
-    }
-    if (status !== 'denied') return
+    if (outcome.status === 'not_executed') this.#stopAt(call, outcome.error)
+    if (outcome.status !== 'denied') return
     // What was refused for the state the run is in is not due in that state.
     if (!dueCalls(gate.state, gate.now()).due.some((due) => due.callId === callId)) return
     gate.judge(tool, { callId, arguments: args, veto: 'a hook changed what the runbook calls' })
+  }
+
+  /** A call that could not be made stops the run until somebody has it go on. */
+  #stopAt({ callId, tool }: DueCall, error: string | undefined): void {
+    if (this.#setup.signal.aborted) return
+    const why = error === undefined ? '' : `: ${error}`
+    this.#halted ??= { status: 'paused', reason: `${tool} (${callId}) could not be made${why}` }
   }
 
   /** What stops the beginning of calls. Who cancels for good lets the machine decide what follows; who puts the run down does not. */

@@ -5,7 +5,9 @@ import type { RunState } from '../run/state.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { readOutcome, type ReadOutcome } from '../tool/read-outcome.ts'
-import { findOut, type LostCall } from '../tool/find-out.ts'
+import { findOutSent } from '../tool/find-out-sent.ts'
+import type { LostCall } from '../tool/find-out.ts'
+import type { Gate } from '../tool/gate.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { ResumeOptions } from './agent-options.ts'
 import type { RecordedRun } from './read-record.ts'
@@ -52,7 +54,7 @@ export async function takeUp(
       signal: options.signal,
       mayRepeat: () => enforcer.gate.mayRepeat(tool, args),
     }
-    const found = settled ?? (await interrupted(asked, lost))
+    const found = settled ?? (await interrupted(enforcer.gate, callId, asked, lost))
     // Nobody knows still, which is written down already.
     if (before === 'unknown' && found.outcome === 'unknown') continue
     // Where nothing was done, a program or the runtime does it now; a model is told, and decides for itself.
@@ -79,11 +81,14 @@ function isOwn(state: RunState, callId: string): boolean {
 
 /** What became of a call that was in flight, as far as its tool can say. */
 async function interrupted(
+  gate: Gate,
+  callId: string,
   tool: Tool | null,
   lost: LostCall,
 ): Promise<Omit<ReadOutcome, 'callId'> & { readonly found?: FoundOut }> {
-  const { outcome, result, found } = await findOut(tool, lost)
-  const error = outcome === 'succeeded' ? undefined : 'the run was interrupted'
+  const { outcome, result, found, problem } = await findOutSent(gate, callId, tool, lost)
+  const why = problem === undefined ? '' : `, and nobody could be asked: ${problem}`
+  const error = outcome === 'succeeded' ? undefined : `the run was interrupted${why}`
   return { outcome, result, error, ...(found === null ? {} : { found }) }
 }
 

@@ -1,6 +1,8 @@
 import type { Diagnostic } from '../document/diagnostic.ts'
 import { type DiagnosticFormat, diagnosticFormats, renderDiagnostic } from '../document/render-diagnostic.ts'
 import { diagnosticWithoutPlace } from '../document/source-document.ts'
+import { phraseSecret } from '../playbook/playbook-secrets.ts'
+import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { playbookSuffixes } from '../source/read-source-file.ts'
 import { type CheckedFile, checkPlaybookFile, knownDispatchers } from './check-playbook-file.ts'
@@ -13,7 +15,8 @@ import type { Terminal } from './terminal.ts'
 
 const help = `Usage: lockstep check FILE|DIRECTORY... [--format ${diagnosticFormats.join('|')}]
 
-Checks playbooks without running them and shows every problem with its place and what to do about it.
+Checks playbooks without running them and shows every problem with its place and what to do about it. Says which secrets a runbook
+needs, and for which tools.
 Directories are searched for .yaml, .yml, .json, .md and .pb files; those that are no playbooks are skipped and counted.
 
 Options:
@@ -111,7 +114,10 @@ function writeLines(
     if (shown.length < diagnostics.length)
       terminal.out(`... and ${diagnostics.length - shown.length} more in this file\n\n`)
   }
-  const summary = summarise(files, skipped.length, documents.length)
+  const needs = secretsIn(files).map((each) => `${each.file} needs the secret ${phraseSecret(each)}`)
+  const summary =
+    needs.map((line) => `${escapeControl(line)}\n`).join('') +
+    summarise(files, skipped.length, documents.length)
   // Editors and GitHub read standard output line by line, so what is for people goes beside it.
   if (format === 'pretty') terminal.out(summary)
   else terminal.err(summary)
@@ -120,14 +126,20 @@ function writeLines(
 function writeJson({ files, skipped, documents }: Checked, terminal: Terminal): void {
   const diagnostics = files.flatMap((file) => file.diagnostics)
   const errors = diagnostics.filter(isError).length
+  const secrets = secretsIn(files)
   const report = {
     playbooks: files.filter((file) => file.isPlaybook).length,
     errors,
     warnings: diagnostics.length - errors,
     skipped: [...skipped, ...documents],
+    ...(secrets.length === 0 ? {} : { secrets }),
     diagnostics,
   }
   terminal.out(`${JSON.stringify(report, null, 2)}\n`)
+}
+
+function secretsIn(files: readonly CheckedFile[]): readonly NonNullable<CheckedFile['secrets']>[number][] {
+  return files.flatMap(({ secrets = [] }) => secrets)
 }
 
 function summarise(files: readonly CheckedFile[], skipped: number, documents: number): string {

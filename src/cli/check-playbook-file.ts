@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../document/diagnostic.ts'
 import type { SourceDocument } from '../document/source-document.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
+import { type PlaybookSecret, secretsOfPlaybook } from '../playbook/playbook-secrets.ts'
 import { looksLikePolicy } from '../policy/looks-like-policy.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { isJsonObject } from '../shared/json.ts'
@@ -19,6 +20,8 @@ export type CheckedFile = {
   readonly diagnostics: readonly Diagnostic[]
   /** The line that a diagnostic is about. */
   readonly quote: ((diagnostic: Diagnostic) => string) | null
+  /** The secrets that it needs. */
+  readonly secrets?: readonly (PlaybookSecret & { readonly file: string })[]
 }
 
 /** The texts that were judged: a playbook's own, and by file those that say what it means besides. */
@@ -95,8 +98,10 @@ function checkDocument(
     declared.length === 0 ? alone : parsePlaybook(source.text, { ...options, facts })
   const quote = ({ line }: Diagnostic) => document.lines.lineText(line ?? 0)
   const sound = playbook !== null && !diagnostics.some(isError)
+  const secrets =
+    playbook === null ? [] : secretsOfPlaybook(playbook).map((each) => ({ file: path, ...each }))
   return {
-    file: { isPlaybook: true, diagnostics, quote },
+    file: { isPlaybook: true, diagnostics, quote, secrets },
     looksLikeOne: looksLikePlaybook(document),
     judged: sound ? { id: playbook.id, text: source.text, others: new Map() } : null,
   }

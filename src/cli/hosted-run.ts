@@ -79,7 +79,7 @@ async function openRun(
       'invalid_input',
       `Run ${run} cannot be worked on: its playbook or its policies have problems.`,
     )
-  const bound = await openTools(config, { inputs, dry: null })
+  const bound = await openTools(config, { inputs, secrets: playbook.secrets, dry: null })
   try {
     const policy = policySetup(standing, start.mode)
     const agent = await prepareAgent({
@@ -88,6 +88,7 @@ async function openRun(
       journal: engine.journal,
       model: await openModel(start.model, { input: process.stdin, output: process.stderr }),
       principal: standing.principal.id,
+      secrets: bound.secrets,
       ...(policy === undefined ? {} : { policy }),
     })
     return { ...workOf(agent, run, inputs), close: () => bound.close() }

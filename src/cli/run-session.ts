@@ -20,6 +20,7 @@ import {
   prepareAgent,
 } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import { phraseSecret, secretsOfPlaybook } from '../playbook/playbook-secrets.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { redactObject, redactText } from '../shared/redact.ts'
@@ -144,6 +145,7 @@ export class RunSession {
     const needed = [...new Set(playbook.steps.flatMap((step) => step.expectedTools))]
     const bound = await openTools(config, {
       inputs,
+      secrets: playbook.secrets,
       dry: this.#dry ? { callReads, needed } : null,
       onNotice: (text) => terminal.err(`${escapeControl(text)}\n`),
     })
@@ -164,6 +166,7 @@ export class RunSession {
       journal,
       model,
       principal,
+      secrets: bound.secrets,
       ...(policy === undefined ? {} : { policy }),
     })
   }
@@ -261,8 +264,14 @@ export class RunSession {
     )
     for (const line of outlook) terminal.err(`${escapeControl(line)}\n`)
     const policies = standing.policies.map(({ ref }) => `${ref.id}@${ref.version}`)
+    // Whoever runs what somebody else wrote sees what it takes.
+    const secrets = secretsOfPlaybook(playbook)
     if (json) {
-      const about = { ...(this.#dry ? { note } : {}), ...(policies.length === 0 ? {} : { policies }) }
+      const about = {
+        ...(this.#dry ? { note } : {}),
+        ...(policies.length === 0 ? {} : { policies }),
+        ...(secrets.length === 0 ? {} : { secrets }),
+      }
       terminal.out(this.#line({ type: 'run.mode', mode, run, ...about }))
       return
     }
@@ -274,7 +283,8 @@ export class RunSession {
     // Who ends the process from outside needs the name to take the run up.
     if (!this.#dry) shown.push(`run ${run}`)
     if (policies.length > 0) shown.push(`under ${policies.join(', ')}`)
-    for (const line of [shown.join(' · '), ...before]) terminal.out(`${escapeControl(line)}\n`)
+    const taken = secrets.map((each) => `Secret ${phraseSecret(each)}`)
+    for (const line of [shown.join(' · '), ...taken, ...before]) terminal.out(`${escapeControl(line)}\n`)
   }
 
   #end(

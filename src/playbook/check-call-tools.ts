@@ -4,6 +4,7 @@ import { compileJsonSchema, type CompiledJsonSchema, findSchemaProblems } from '
 import { type CheckContext, stepPath } from './check-context.ts'
 import { placeholdersIn } from './placeholders-in.ts'
 import type { PlaybookDraft, StepDraft } from './playbook-draft.ts'
+import { withHandles } from './secret-reference.ts'
 
 /** Reports calls that do not fit the tools they call, as far as these are known: arguments, checks that change something, undoing what only reads. */
 export function checkCallTools(context: CheckContext): void {
@@ -66,8 +67,9 @@ function checkArguments(
     report('wrong_arguments', path, `${wording.place(path)} lacks \`${name}\`, which \`${tool}\` needs`)
   }
   const closed = schema['additionalProperties'] === false && schema['patternProperties'] === undefined
-  for (const [name, value] of Object.entries(input)) {
+  for (const [name, given] of Object.entries(input)) {
     const at = [...path, name]
+    const value = withHandles(given)
     if (!Object.hasOwn(properties, name)) {
       if (!closed) continue
       const message = `\`${tool}\` takes no argument \`${name}\``
@@ -81,7 +83,13 @@ function checkArguments(
     }
     const compiled = schemaOf(tool, name, schema, properties[name]!, schemas)
     for (const misfit of compiled?.check({ [name]: plain(value) }) ?? []) {
-      report('wrong_arguments', at, `the arguments of \`${tool}\` do not fit: ${misfit}`)
+      const message = `the arguments of \`${tool}\` do not fit: ${misfit}`
+      const handles = value !== given
+      report('wrong_arguments', at, message, {
+        suggestion: handles
+          ? 'a call is judged with the handle secret://NAME in the place of a secret'
+          : null,
+      })
     }
   }
 }

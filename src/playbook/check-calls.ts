@@ -3,6 +3,7 @@ import type { ExpressionReference } from '../expression/compile-expression.ts'
 import type { Json } from '../shared/json.ts'
 import { type CheckContext, stepPath } from './check-context.ts'
 import { checkReferences, type Names, reportErrors } from './check-references.ts'
+import { checkPlacedSecrets, checkSecrets } from './check-secrets.ts'
 import { type CallScope, compileInput, type PlacedTemplate } from './compile-input.ts'
 import { equalJson } from './freeze.ts'
 import type { StepDraft } from './playbook-draft.ts'
@@ -25,13 +26,15 @@ const forCalls = [
 /** Reports what is wrong with the calls that steps are: keys that do not go together, and placeholders that cannot be filled in. */
 export function checkCalls(context: CheckContext, names: Names): void {
   const { draft } = context
+  const secrets = new Set<string>()
   for (const step of draft.steps) {
     if (step.broken('tool')) continue
     checkKind(step, context)
     if (step.tool === null) continue
     checkRoles(step, context)
-    checkTemplates(step, context, names)
+    checkTemplates(step, context, names, secrets)
   }
+  checkSecrets(context, secrets)
   if (!context.alone && !draft.broken('steps')) checkUndoing(context)
 }
 
@@ -85,10 +88,10 @@ function checkUndoing({ draft, report, wording }: CheckContext): void {
   }
 }
 
-function checkTemplates(step: StepDraft, context: CheckContext, names: Names): void {
+function checkTemplates(step: StepDraft, context: CheckContext, names: Names, secrets: Set<string>): void {
   const { foreach, verify, compensate } = step
   const check = (value: Json, scope: CallScope, ...keys: readonly string[]) =>
-    checkInput(value, scope, step, stepPath(step, ...keys), context, names)
+    checkInput(value, scope, step, stepPath(step, ...keys), context, names, secrets)
   if (!step.broken('input')) check(step.input, 'input', 'input')
   if (verify !== null && !step.broken('verify')) check(verify.input, 'after', 'verify', 'input')
   if (compensate !== null && !step.broken('compensate')) {
@@ -107,6 +110,7 @@ function checkInput(
   path: DocumentPath,
   context: CheckContext,
   names: Names,
+  secrets: Set<string>,
 ): readonly PlacedTemplate[] | null {
   const reader = (at: DocumentPath, source: string) =>
     ({ path: [...path, ...at], source, step, needs: 'all' }) as const
@@ -119,6 +123,7 @@ function checkInput(
     checkReferences(template.references, reader(at, template.source), names, context)
     for (const reference of template.references) checkWhole(reference, [...path, ...at], context)
   }
+  checkPlacedSecrets(input.secrets, path, context, names, secrets)
   return misspelt.length > 0 ? null : input.templates
 }
 

@@ -12,9 +12,7 @@ const laterKeys: { readonly step: ReadonlySet<string>; readonly playbook: Readon
   step: new Set(
     'call playbook set else while until say ask wait return end steps secrets outputs'.split(' '),
   ),
-  playbook: new Set(
-    'policy policies triggers secrets variables outputs budget budgets imports locks'.split(' '),
-  ),
+  playbook: new Set('policy policies triggers variables outputs budget budgets imports locks'.split(' ')),
 }
 
 /** Words people bring along from elsewhere, and what they are called here, of a playbook or of a step. */

@@ -8,6 +8,7 @@ import { type StepOrder, stepOrder } from './step-order.ts'
 /** The names that conditions and templates may use; null where that is not known. */
 export type Names = {
   readonly inputs: readonly string[] | null
+  readonly secrets: readonly string[] | null
   /** The positions of the steps. */
   readonly steps: ReadonlyMap<string, number> | null
   readonly order: StepOrder | null
@@ -32,6 +33,7 @@ export function knownNames(context: CheckContext): Names {
   const expected = draft.steps.flatMap((step) => [...step.expected_tools, ...callTools(step)])
   return {
     inputs: alone || draft.broken('inputs') ? null : Object.keys(draft.inputs),
+    secrets: alone || draft.broken('secrets') ? null : Object.keys(draft.secrets),
     steps: idsKnown ? new Map(draft.steps.map((step) => [step.id, step.index] as const).toReversed()) : null,
     order: idsKnown ? stepOrder(draft) : null,
     tools: closedTools(context) ?? (tools === null ? null : new Set([...tools, ...expected])),
@@ -56,10 +58,9 @@ export function reportErrors(
       if (!told.has(misread.start)) reportMisread(misread, reader, context)
       told.add(misread.start)
     } else if (error.code === 'unknown_name' && reader.source.slice(error.start, error.end) === 'secrets') {
-      report('not_available', reader.path, `${owner} uses a secret, and secrets never go through texts`, {
+      report('misplaced_secret', reader.path, `${owner} uses a secret where none may stand`, {
         range,
-        suggestion:
-          'bind the secret to the tool in the configuration; the tool is given it, the record is not',
+        suggestion: `a secret is the whole of one text below ${wording.key('input')} of a call, of its ${wording.key('verify')} or its ${wording.key('compensate')}: "{secrets.NAME}", with nothing around it`,
       })
     } else {
       const advised = error.message.includes('did you mean')

@@ -3,6 +3,7 @@ import { ExpressionError } from '../expression/expression-error.ts'
 import type { ExpressionValue } from '../expression/expression-value.ts'
 import { isJsonObject, type Json } from '../shared/json.ts'
 import { invariant } from '../shared/lockstep-error.ts'
+import { type PlacedSecret, secretHandle, secretIn } from './secret-reference.ts'
 
 /** What the templates of a call may look at, in the order of their slots; each kind sees a beginning of it. */
 export const callNames = ['inputs', 'steps', 'item', 'index', 'output', 'result'] as const
@@ -37,6 +38,8 @@ export type CallValues = readonly (ExpressionValue | undefined)[]
 /** JSON in which texts are templates, ready to be filled in any number of times. */
 export interface CompiledInput {
   readonly templates: readonly PlacedTemplate[]
+  /** Where secrets belong; what is filled in there is a handle. */
+  readonly secrets: readonly PlacedSecret[]
   /**
    * The value with every placeholder filled in, or the first that could not be. A caller that can say what stands for such a value,
    * in a dry run, does so by `otherwise`.
@@ -63,10 +66,17 @@ export function compileInput(
   scope: CallScope,
 ): { readonly input: CompiledInput; readonly misspelt: readonly MisspeltInput[] } {
   const templates: PlacedTemplate[] = []
+  const secrets: PlacedSecret[] = []
   const misspelt: MisspeltInput[] = []
   const compile = (part: Json, path: readonly (string | number)[]): Filler => {
     if (typeof part === 'string') {
       if (!part.includes('{') && !part.includes('}')) return () => part
+      const secret = scope === 'foreach' ? null : secretIn(part)
+      if (secret !== null) {
+        secrets.push({ path, name: secret })
+        const handle = secretHandle(secret)
+        return () => handle
+      }
       const { template, errors } = compileTemplate<null>(part, { names: callScopes[scope] })
       if (template === null) {
         misspelt.push({ path, source: part, errors })
@@ -105,7 +115,7 @@ export function compileInput(
     }
   }
   const evaluate = compile(value, [])
-  return { input: { templates, evaluate }, misspelt }
+  return { input: { templates, secrets, evaluate }, misspelt }
 }
 
 /** The compiled form of an input that was checked when the playbook was read. */

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { type Json, type JsonObject, isJsonObject } from '../shared/json.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
+import { referencePattern } from './secret-reference.ts'
 
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9_./-]*$/
 const patternPattern = /^[A-Za-z0-9_*][A-Za-z0-9_./*-]*$/
@@ -312,6 +313,15 @@ export const playbookSchema = z
         })
         .default({})
         .describe('What a run must be given, by name: a type, or a mapping with more.'),
+      secrets: z
+        .record(
+          z.string().regex(inputPattern, { error: mustBeInput }),
+          // Judged elsewhere, in words that do not repeat it.
+          z.custom<string>(() => true).meta({ type: 'string', pattern: referencePattern }),
+          { error: 'must be a mapping (a dictionary) of names of secrets' },
+        )
+        .default({})
+        .describe('Where the secrets are that calls are given, by name: store:NAME, env:NAME or file:/PATH.'),
       rules: z
         .array(ruleSchema, { error: 'must be a list of rules' })
         .default([])

@@ -262,6 +262,7 @@ describe('Playbook', () => {
       metadata: {},
       tags: [],
       inputs: {},
+      secrets: {},
       rules: [],
       disclosure: 'outline',
       onFailure: null,
@@ -273,6 +274,7 @@ describe('Playbook', () => {
     const playbook = new Playbook(full)
     expect({ ...playbook, steps: [] }).toEqual({
       ...full,
+      secrets: {},
       steps: [],
       inputs: {
         amount: { type: 'number', required: true },

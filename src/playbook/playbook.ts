@@ -50,6 +50,8 @@ export class Playbook {
   readonly metadata: JsonObject
   readonly tags: readonly string[]
   readonly inputs: { readonly [name: string]: PlaybookInput }
+  /** Where the secrets are that its calls are given: `store:NAME`, `env:NAME` or `file:/PATH`. */
+  readonly secrets: { readonly [name: string]: string }
   readonly rules: readonly PlaybookRule[]
   readonly disclosure: 'outline' | 'step'
   /** What happens when a required step fails; null where the file does not say and no step says how to undo it. */
@@ -76,6 +78,7 @@ export class Playbook {
     this.inputs = freezeMap(
       Object.entries(checked?.inputs ?? file.inputs).map(([name, input]) => [name, resolveInput(input)]),
     )
+    this.secrets = freezeMap(Object.entries(file.secrets))
     this.rules = freeze(file.rules)
     this.disclosure = file.disclosure
     const undoes = this.steps.some((step) => step.compensate !== null)
@@ -118,6 +121,7 @@ export class Playbook {
       metadata: this.metadata,
       tags: this.tags,
       inputs: this.inputs,
+      secrets: this.secrets,
       rules: this.rules,
       disclosure: this.disclosure,
       on_failure: this.onFailure,

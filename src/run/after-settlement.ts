@@ -26,7 +26,15 @@ export function afterSuccess(
   const name = ticket.step === null ? null : readCallId(state.compiled, ticket.callId)
   const activation = name === null ? undefined : state.activations[name.step]
   const work = activation?.visit === name?.visit ? (activation?.work ?? null) : null
-  if (name === null || work === null) return ownUndo(state, request.undo)
+  if (name === null) return ownUndo(state, request.undo)
+  if (work === null) {
+    // What undoes it is known by its template to hold secrets, so that nothing else may stand in its place.
+    const { compensate } = state.compiled.steps[name.step]!.call!
+    if (name.purpose === 'verify' || !compensate?.input.secrets.length) return ownUndo(state, request.undo)
+    return ownUndo(state, {
+      error: 'its step was begun anew before it ended, and what undoes it takes a secret',
+    })
+  }
   const step = state.compiled.steps[name.step]!
   const item = name.item ?? 0
   const value = itemValue(work, item)

@@ -165,6 +165,20 @@ describe('redact', () => {
     const odd = { password: '[secret hunter2]', token: '[secret env:A] hunter2' }
     expect(redactJson(odd)).toEqual({ password: redacted, token: redacted })
   })
+
+  test('R5: what only says which secret belongs there stays', () => {
+    const named = {
+      token: 'secret://api_token',
+      password: '{secrets.api_token}',
+      apiKey: 'store:api-token',
+      secret: 'env:TOKEN',
+      client_secret: 'file:/run/secrets/a',
+    }
+    expect(redactJson(named)).toEqual(named)
+    expect(redactText(JSON.stringify(named))).toBe(JSON.stringify(named))
+    const odd = { token: 'secret://a b', password: 'x {secrets.a}', secret: 'store:a b', apiKey: 'file:a' }
+    expect(Object.values(redactJson(odd) as object)).toEqual([redacted, redacted, redacted, redacted])
+  })
 })
 
 function timed(text: string): number {

@@ -64,8 +64,21 @@ const nameAndSign = /((?:\\{0,8}["'])?)([A-Za-z][A-Za-z0-9_.-]{1,60})\1(\s{0,4}(
 const bareValue = /(?:\[redacted\]|[^\s,;&"'\\{}[\]()<>])+/y
 /** The value of a header goes on to the end of its line. */
 const headerValue = /(?:\[redacted\]|[^\r\n"'\\{}[\]<>])+/y
-/** What was masked when it was used: `[secret]`, `Bearer [secret env:SHOP_TOKEN]`. */
-const masked = /^(?:[A-Za-z]{1,12} )?\[secret(?: (?:env|file|exec|store):[^\]\r\n]{1,200})?\]$/
+/**
+ * What was masked when it was used: `[secret]`, `Bearer [secret env:SHOP_TOKEN]`. And what only says which secret belongs there: the handle, the placeholder and the
+ * reference of a playbook.
+ */
+const masked = new RegExp(
+  `^(?:${[
+    '(?:[A-Za-z]{1,12} )?\\[secret(?: (?:env|file|exec|store):[^\\]\\r\\n]{1,200})?\\]',
+    'secret://[A-Za-z_][A-Za-z0-9_]{0,127}',
+    '\\{ {0,4}secrets\\.[A-Za-z_][A-Za-z0-9_]{0,127} {0,4}\\}',
+    '(?:env|store):[A-Za-z_][A-Za-z0-9_.-]{0,127}',
+    'file:/[^\\r\\n"\']{1,200}',
+  ].join('|')})$`,
+)
+/** A handle is no name with a value behind it. */
+const handle = /secret:\/\/[A-Za-z_][A-Za-z0-9_]{0,127}(?![^\s,;&"'\\{}[\]()<>])/y
 const openingQuote = /(\\{0,8})(["'])/y
 
 /** The text without the secrets that can be told by their shape or their name. */
@@ -100,6 +113,8 @@ function redactNamed(text: string): string {
   for (let found = nameAndSign.exec(text); found !== null; found = nameAndSign.exec(text)) {
     const name = found[2]!
     if (!isSecretName(name)) continue
+    handle.lastIndex = found.index + found[1]!.length
+    if (handle.test(text)) continue
     const from = nameAndSign.lastIndex
     const { start, end } = valueAt(text, from, /authorization|cookie/i.test(name))
     if (end === start || masked.test(text.slice(start, end))) continue

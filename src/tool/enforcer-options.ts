@@ -1,6 +1,7 @@
 import type { PolicySetup } from './policy-guard.ts'
 import type { RunEnd, RunEvent } from '../run/event.ts'
 import type { Outcome } from '../run/ticket.ts'
+import type { SecretResolver } from './secret-resolver.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import type { Tool } from './tool.ts'
 
@@ -18,6 +19,8 @@ export interface EnforcerOptions {
   readonly tools?: ToolRegistry | Iterable<Tool>
   /** The policies the run stands under, and who is behind it; without it no policy is asked. */
   readonly policy?: PolicySetup
+  /** Finds the secrets that the playbook declares; needed where it declares any, except in a dry run. */
+  readonly secrets?: SecretResolver
   /** In a dry run, what only a made call could tell stays unknown; it takes tools that make none. Default as the policy's mode says. */
   readonly mode?: 'execute' | 'dry-run'
   /** How many early final answers are sent back before the run ends incomplete. Default 2. */

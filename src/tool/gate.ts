@@ -30,6 +30,7 @@ import type { IdentityKind } from '../policy/policy-request.ts'
 import type { PolicyGuard } from './policy-guard.ts'
 import { readProposal } from './read-proposal.ts'
 import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
+import type { RunSecrets } from './run-secrets.ts'
 import { forwardTime } from './forward-time.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import type { CallTurnstile } from './turnstile.ts'
@@ -45,6 +46,8 @@ export interface GateOptions {
   readonly sink: EventSink | null
   /** The policies it stands under; null for none, and then nobody is asked. */
   readonly policy: PolicyGuard | null
+  /** What its calls are given when they are sent; null where the playbook has no secrets. */
+  readonly secrets: RunSecrets | null
 }
 
 /** Judges what is asked of one run, and keeps its state and its record in step. */
@@ -86,6 +89,10 @@ export class Gate {
 
   get tools(): ToolRegistry | null {
     return this.#options.tools
+  }
+
+  get secrets(): RunSecrets | null {
+    return this.#options.secrets
   }
 
   get recordViolations(): boolean {

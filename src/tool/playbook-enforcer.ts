@@ -30,6 +30,8 @@ import { type CallOutcome, type CallToRun, riskOf, runCall } from './run-call.ts
 import { runTurn } from './run-turn.ts'
 import { readOutcome } from './read-outcome.ts'
 import { policiesOf } from './runbook-policy.ts'
+import { RunSecrets } from './run-secrets.ts'
+import { refuseUnfound } from './secret-resolver.ts'
 import { readSnapshot, takeSnapshot, type EnforcerSnapshot } from './snapshot.ts'
 import { toolManifest } from './tool-manifest.ts'
 import type { ToolRegistry } from './tool-registry.ts'
@@ -46,7 +48,7 @@ export class PlaybookEnforcer {
     this.#gate = gate
   }
 
-  /** Begins a run. Throws `invalid_input` if the inputs do not fit, `unknown_tool` if a tool that the playbook names is missing. */
+  /** Begins a run. Throws `invalid_input` if the inputs do not fit, `unknown_tool` if a tool that the playbook names is missing, `secret_unavailable` if nobody finds its secrets. */
   static fromPlaybook(playbook: Playbook, options: EnforcerOptions = {}): PlaybookEnforcer {
     return new PlaybookEnforcer(options, begin(playbook, options, matchTools(playbook, options.tools)))
   }
@@ -312,12 +314,14 @@ function begin(playbook: Playbook, options: EnforcerOptions, tools: ToolRegistry
   if (!(playbook instanceof Playbook)) {
     throw new LockstepError('usage', 'A run needs a Playbook: make one with definePlaybook or loadPlaybook.')
   }
+  const mode = modeOf(playbook, options)
+  if (mode.mode === undefined) refuseUnfound(playbook, options.secrets ?? null)
   const start = {
     run: options.run ?? randomUUID(),
     inputs: checkInputs(playbook, options.inputs),
     enforced: options.blockViolations ?? true,
     finishAttempts: options.finishAttempts ?? 2,
-    ...modeOf(playbook, options),
+    ...mode,
     ...(tools === null ? {} : { tools: toolManifest(tools).digest }),
   }
   return Gate.begin(compilePlaybook(playbook), start, gateOptions(playbook, options, tools))
@@ -353,5 +357,9 @@ function gateOptions(playbook: Playbook, options: EnforcerOptions, tools: ToolRe
     clock: options.clock ?? steadyTime,
     sink: options.onEvents ?? null,
     policy: policy === undefined ? null : new PolicyGuard(policy),
+    secrets:
+      Object.keys(playbook.secrets).length === 0
+        ? null
+        : new RunSecrets(playbook.secrets, options.secrets ?? null),
   }
 }

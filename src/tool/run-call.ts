@@ -8,10 +8,13 @@
  * R1  The arguments are copied when the call is made; what is judged is what is sent (G16).
  * R2  A tool begins only when its admission is written down.
  * R3  Every admitted call is settled: `failed` only where nothing was applied, else `unknown` until somebody finds out.
+ * R4  Secrets are put in after everything was judged and written down, and are out again before anybody sees what came of it (G19).
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { callKey } from '../run/call-key.ts'
 import type { FoundOut } from '../run/found-out.ts'
+import { secretPlaces } from '../run/secret-places.ts'
+import type { Outcome } from '../run/ticket.ts'
 import { cloneJson } from '../shared/clone-json.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -19,14 +22,16 @@ import { messageOf } from '../shared/message-of.ts'
 import { shortText } from '../shared/short-text.ts'
 import { toJson } from '../shared/to-json.ts'
 import type { CallQueue } from './call-queue.ts'
+import { dryRunTool, isOnlyShown } from './dry-run-tool.ts'
 import type { EnforcementResult } from './enforcement-result.ts'
 import type { ProposedCall } from './enforcer-options.ts'
 import type { Gate } from './gate.ts'
 import { findOut } from './find-out.ts'
+import { withoutSecrets } from './find-out-sent.ts'
 import { giveUp, readResult, withLimits } from './run-tool.ts'
 import { ToolFailure } from './tool-failure.ts'
 import type { ToolRegistry } from './tool-registry.ts'
-import { stricterRisk, type Risk, type ToolContext } from './tool.ts'
+import { stricterRisk, type Risk, type Tool, type ToolContext } from './tool.ts'
 
 /** A call that the gate is to judge and, if it is allowed, to run. */
 export interface CallToRun {
@@ -45,7 +50,7 @@ export interface CallToRun {
   /** It is one that the runtime makes: what may run beside it, the procedure says. */
   readonly due?: boolean
   /** Told at once when the call is settled, so that what follows can be written down with it. */
-  readonly onSettled?: () => void
+  readonly onSettled?: (outcome: Outcome, error: string | undefined) => void
 }
 
 /** What became of a call. */
@@ -120,15 +125,14 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
   }
   const callId = enforcement.callId!
   const registered = gate.tools?.get(tool) ?? null
-  const work = call.execute ?? registered?.execute
-  const settle = (
-    outcome: 'succeeded' | 'failed' | 'unknown' | 'not_executed',
-    result?: Json,
-    error?: string,
-    found?: FoundOut | null,
-  ) => {
-    gate.request({ type: 'settle', callId, tool, outcome, result, error, found: found ?? undefined })
-    call.onSettled?.()
+  const { secrets } = gate
+  // In a dry run nothing is sent that lacks its secrets, not even by a tool that only reads.
+  const shown = secrets !== null && needsShowing(gate, callId, registered)
+  const work = call.execute ?? (shown ? dryRunTool(registered!, { callReads: false }) : registered)?.execute
+  const settle = (outcome: Outcome, result?: Json, error?: string, found?: FoundOut | null) => {
+    const how = { found: found ?? undefined, ...(shown ? { shown } : {}) }
+    gate.request({ type: 'settle', callId, tool, outcome, result, error, ...how })
+    call.onSettled?.(outcome, error)
   }
   const notExecuted = (error: string): CallOutcome => {
     settle('not_executed', undefined, error)
@@ -136,9 +140,16 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
   }
   if (work === undefined) return notExecuted(`there is nothing to run for '${tool}'`)
   await gate.written()
-  if (call.signal?.aborted === true) return notExecuted('it was cancelled before it began')
+  if (isAborted(call)) return notExecuted('it was cancelled before it began')
 
-  const args = isJsonObject(proposed.arguments as Json) ? (proposed.arguments as JsonObject) : {}
+  const judged = isJsonObject(proposed.arguments as Json) ? (proposed.arguments as JsonObject) : {}
+  let args = judged
+  if (secrets !== null) {
+    const sent = await secrets.put(gate.state, callId, judged, registered, call.signal)
+    if (sent.problem !== null) return notExecuted(sent.problem)
+    if (isAborted(call)) return notExecuted('it was cancelled before it began')
+    args = sent.args
+  }
   const key = `${gate.state.run}/${callKey(gate.state, callId)}`
   const limits = { seconds: call.timeoutSeconds ?? registered?.timeoutSeconds ?? null, signal: call.signal }
   const within = new Set([...(inside.getStore() ?? []), gate])
@@ -148,12 +159,13 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
     const value = await withLimits(limits, (signal) =>
       begin(cloneJson(args) as JsonObject, { signal, idempotencyKey: key }),
     )
-    const result = readResult(value)
+    const result = secrets === null ? readResult(value) : secrets.maskJson(readResult(value))
     settle('succeeded', result)
     return { tool, enforcement, status: 'succeeded', result }
   } catch (error) {
     if (LockstepError.isInstance(error) && error.code === 'record_failed') throw error
-    const message = shortText(messageOf(error))
+    const said = messageOf(error)
+    const message = shortText(secrets === null ? said : secrets.maskText(said))
     giveUp(registered, key)
     if (error instanceof ToolFailure || riskOf(call, gate.tools) === 'read') {
       settle('failed', undefined, message)
@@ -165,15 +177,25 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
       signal: call.signal,
       execute: begin,
       risk: riskOf(call, gate.tools),
-      mayRepeat: () => gate.mayRepeat(tool, args),
+      mayRepeat: () => gate.mayRepeat(tool, judged),
     }
-    const { outcome, result, found } = await findOut(registered, lost)
+    const { outcome, result, found } = withoutSecrets(await findOut(registered, lost), secrets)
     settle(outcome, result, outcome === 'succeeded' ? undefined : message, found)
     const known = found === null ? {} : { found }
     return outcome === 'succeeded'
       ? { tool, enforcement, status: 'succeeded', result, ...known }
       : { tool, enforcement, status: outcome, error: message, ...known }
   }
+}
+
+function isAborted({ signal }: CallToRun): boolean {
+  return signal?.aborted === true
+}
+
+/** Whether a call of a dry run would really be made, and without its secrets. */
+function needsShowing(gate: Gate, callId: string, tool: Tool | null): boolean {
+  if (gate.state.mode !== 'dry-run' || tool === null || isOnlyShown(tool)) return false
+  return secretPlaces(gate.state, callId).length > 0
 }
 
 /** The call as the gate judges it, its arguments copied now (R1). */

@@ -81,6 +81,8 @@ export interface Tool {
   readonly dryRun: ((args: JsonObject, context: ToolContext) => unknown) | null
   readonly compensate: ((args: JsonObject, result: Json) => { tool: string; args: JsonObject } | null) | null
   readonly cancel: ((key: string) => unknown) | null
+  /** What it is given is read by a model, so that it is given no secret. */
+  readonly tellsModel?: true
   /** What is wrong with the arguments, one sentence per problem. */
   checkArguments(args: JsonObject): string[]
 }

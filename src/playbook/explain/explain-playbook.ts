@@ -1,6 +1,8 @@
 import { type After, afterToFile, stepsNamed } from '../after.ts'
 import type { Playbook, PlaybookRule } from '../playbook.ts'
+import { type PlaybookSecret, secretsOfPlaybook } from '../playbook-secrets.ts'
 import type { PlaybookStep } from '../playbook-step.ts'
+import { secretHandle } from '../secret-reference.ts'
 import type {
   ExplainedNote,
   ExplainedPlaybook,
@@ -92,6 +94,7 @@ function notesOf(playbook: Playbook): readonly ExplainedNote[] {
   return [
     ...order,
     ...playbook.rules.map(ruleNote),
+    ...secretsOfPlaybook(playbook).map(secretNote),
     ...playbook.steps.flatMap(stepNotes),
     ...undoNotes(playbook),
   ]
@@ -106,6 +109,15 @@ function undoNotes({ onFailure, onCancel, steps }: Playbook): readonly Explained
     enforced('When a required step fails', onFailure === 'compensate' ? undone : left),
     enforced('When the run is cancelled', onCancel === 'compensate' ? undone : left),
   ]
+}
+
+/** Who is given a secret, and who is not. */
+function secretNote({ name, reference, givenTo }: PlaybookSecret): ExplainedNote {
+  const calls = givenTo.map(({ step, tool }) => `${tool} in step ${step}`)
+  return enforced(
+    `The secret ${name}`,
+    `${reference} is given to ${calls.length === 0 ? 'no call' : phraseList(calls, 'and')}; everybody else sees ${secretHandle(name)}`,
+  )
 }
 
 function ruleNote({ tool, require, message }: PlaybookRule): ExplainedNote {
