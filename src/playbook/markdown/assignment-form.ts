@@ -2,6 +2,7 @@
 import type { Computation, StepBody, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { partOf } from './bullet.ts'
+import { saysOnlyValues } from './condition.ts'
 import { readAsk } from './speech-form.ts'
 import { callInWords } from './call-form.ts'
 import { naturalValue } from './act-form.ts'
@@ -248,7 +249,27 @@ function assign(
     acceptExpression(read, bullet, from, context)
     return { kind: 'set', target: writeTarget(name, sigil, bullet, context, type), value: plain('null') }
   }
+  if (saysOnlyValues(words) || /\d/.test(words)) reportUnclearValue(name, words, from, bullet, context)
   return naturalValue(part, { name, sigil, type }, context)
+}
+
+const bounded =
+  /^(?:at\s+(?:most|least)|no\s+(?:more|less|higher|lower)\s+than|up\s+to|(?:the\s+)?(?:smaller|larger|lesser|greater|minimum|maximum|half|double|sum|difference|product|average)\b|\d[\d.,]*\s*(?:%|percent)\s+of\b|half\s+of\b|twice\b)/i
+
+/** A value over known values, in words that are no form of it: a model would make one up. */
+function reportUnclearValue(
+  name: string,
+  words: string,
+  from: number,
+  bullet: Bullet,
+  context: StepContext,
+): void {
+  if (!saysOnlyValues(words) && !bounded.test(words)) return
+  reportAt(bullet, from, from + words.length, context).error(
+    'invalid_expression',
+    `${quote(words)} is about known values, and a model would set ${quote(`$${name}`)}`,
+    'write an expression, such as `$x = min($x, 100)` or `$x = $x * 0.1`',
+  )
 }
 
 /** `1,000` as the expression language writes it. */

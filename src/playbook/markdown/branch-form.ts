@@ -125,7 +125,10 @@ function bordersAt(words: string, sign: string): { end: number; next: number }[]
     end += part.length + 1
     const rest = words.slice(end + 1)
     const inNumber = /\d$/.test(part) && /^\d/.test(rest)
-    if (!inNumber && rest.trim() !== '') borders.push({ end, next: end + 1 })
+    // `is one of "a", "b"`: a list of values goes on.
+    const inList =
+      /["\d]\s*$/.test(part) && /^\s*["\d]/.test(rest) && /\b(?:one|any)\s+of\b|\bin\b/i.test(words)
+    if (!inNumber && !inList && rest.trim() !== '') borders.push({ end, next: end + 1 })
   }
   return borders
 }

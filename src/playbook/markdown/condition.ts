@@ -80,17 +80,21 @@ function withoutSigns(text: string): string {
 /** Words that say nothing by themselves: what is made of them and of values is no matter of opinion. */
 const emptyWords = new Set(
   `a an the is are was were be been becomes of than and or nor not no neither either both all any one two three none each every other at least most
-  more less fewer greater lower higher over under above below between exactly only equal equals to in true false null same different half average sum total
-  product difference minus plus times it its this that if when has have does do`.split(/\s+/),
+  more less fewer greater lower higher bigger smaller larger over under above below between exactly only equal equals to in true false null same different
+  half average sum total product difference minus plus times it its this that if when has have does do so ok up from within older younger newer long short
+  anything something nothing except there unless days day hours hour weeks week months month years year minutes minute seconds second ago old eur euro euros
+  usd dollars dollar gbp pounds pound chf percent k m kg km`.split(/\s+/),
 )
 
 /** Whether a condition speaks of variables and values, and of nothing else. */
-function saysOnlyValues(text: string): boolean {
+export function saysOnlyValues(text: string): boolean {
   if (!text.includes('$')) return false
-  const words = withoutQuoted(text)
-    .replaceAll(/\$[\p{L}_][\p{L}\p{N}_.]*/gu, ' ')
-    .match(/\p{L}+/gu)
-  return (words ?? []).every((word) => emptyWords.has(word.toLowerCase()))
+  return isEmpty(withoutQuoted(text).replaceAll(/\$[\p{L}_][\p{L}\p{N}_.]*(?:'s)?/gu, ' '))
+}
+
+/** Whether words say nothing by themselves. */
+function isEmpty(words: string): boolean {
+  return (words.match(/\p{L}+/gu) ?? []).every((word) => emptyWords.has(word.toLowerCase()))
 }
 
 /** Words behind a variable that are more often one of its values than a matter of opinion. */
@@ -143,7 +147,9 @@ function withoutQuoted(text: string): string {
 /** `$amount < 100 and the customer agrees`: what is known is worked out, and only the words are judged. Null where it is no mixture. */
 function mixedCondition(text: string, from: number, bullet: Bullet, context: StepContext): Condition | null {
   for (const operator of ['or', 'and'] as const) {
-    const parts = splitAt(text, operator).map((part) => part.replace(/^[\s,;]+|[\s,;]+$/g, ''))
+    const parts = splitAt(text, operator).map((part) =>
+      part.replace(/^[\s,;]+|[\s,;]+$/g, '').replace(/^(?:if|when)\s+/i, ''),
+    )
     if (parts.length < 2) continue
     const spelled: (string | null)[] = []
     for (const [at, part] of parts.entries())
@@ -152,7 +158,8 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
     const fragment = parts.find((part, at) => at > 0 && isFragment(splitAt(part, 'and')[0]!))
     // Words about a variable among what is worked out may be the rest of it: `the sum of $a and $b is over 40`.
     const about = parts.find(
-      (part, at) => spelled[at] === null && part.includes('$') && splitAt(part, 'and').length === 1,
+      (part, at) =>
+        spelled[at] === null && (isEmpty(part) || (part.includes('$') && splitAt(part, 'and').length === 1)),
     )
     const unclear = fragment ?? about ?? (spelled.includes(null) ? undefined : text)
     if (unclear !== undefined) {

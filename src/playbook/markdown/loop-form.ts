@@ -2,6 +2,7 @@
 import type { Step, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { readCondition } from './condition.ts'
+import { quote } from './findings.ts'
 import { bound, boundIn } from './speech-form.ts'
 import { type StepContext, acceptExpression, reportAt, tryExpression, writeTarget } from './step-context.ts'
 import { isKnown } from './scope.ts'
@@ -21,7 +22,7 @@ const rangeForm = new RegExp(
   'isu',
 )
 const timesForm =
-  /^(?:repeat|do|loop)(?:\s+(?:this|the\s+following|these\s+steps))?(?:\s+(?:up\s+to|at\s+most))?\s+(\S+)\s+times\b.*$|^(?:for\s+)?(?:up\s+to|at\s+most)\s+(\S+)\s+(?:times|attempts|tries|iterations)\b.*$/i
+  /^(?:repeat|do|loop)(?:\s+(?:this|the\s+following|these\s+steps))?(?:\s+(?:up\s+to|at\s+most))?\s+(\S+)\s+times\b(.*)$|^(?:for\s+)?(?:up\s+to|at\s+most)\s+(\S+)\s+(?:times|attempts|tries|iterations)\b(.*)$/i
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
 const openers: ReadonlySet<string> = new Set('while until as repeat keep do loop for count up at'.split(' '))
@@ -35,9 +36,27 @@ export function loopHead(bullet: Bullet, context: StepContext): LoopHead | null 
   const range = rangeForm.exec(text)
   if (range !== null) return counted(range, bullet, context)
   const repeats = timesForm.exec(text)
-  if (repeats !== null) return times(repeats[1] ?? repeats[2]!, bullet, context)
+  if (repeats !== null) {
+    reportRest(repeats[2] ?? repeats[4] ?? '', bullet, context)
+    return times(repeats[1] ?? repeats[3]!, bullet, context)
+  }
   const each = eachForm.exec(text)
   return each === null ? null : over(each, bullet, context)
+}
+
+/** What a counted loop says besides would be lost: a condition among it, for one. */
+function reportRest(rest: string, bullet: Bullet, context: StepContext): void {
+  const words = rest.replace(/^[\s,:;.]+/, '').trimEnd()
+  if (
+    words === '' ||
+    /^(?:the\s+following|these\s+steps|this|in\s+total|in\s+a\s+row)\b[\s,:;.]*$/i.test(words)
+  )
+    return
+  reportAt(bullet, bullet.text.lastIndexOf(words), bullet.text.length, context).error(
+    'irregular_form',
+    `${quote(words)} is no part of a loop that is counted`,
+    'write `Repeat until …, up to 3 times` or `Repeat while …, up to 3 times`, or put it into an `If` below it',
+  )
 }
 
 function conditional(

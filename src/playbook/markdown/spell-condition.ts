@@ -16,6 +16,8 @@ const binary: Readonly<Record<string, Render>> = {
   'no less than': infix('>='),
   'not more than': infix('<='),
   'not less than': infix('>='),
+  exactly: infix('=='),
+  'bigger than': infix('>'),
   'greater than': infix('>'),
   'more than': infix('>'),
   'higher than': infix('>'),
@@ -200,8 +202,10 @@ function spellParts(parts: readonly string[], word: 'and' | 'or', context: StepC
   const spelled: string[] = []
   let before = ''
   let denied = 0
-  for (const given of parts) {
-    const part = given.trim()
+  for (const [at, given] of parts.entries()) {
+    const part = given.trim().replace(/^(?:if|when)\s+/i, '')
+    // `$a or $b is false`: of one of them, or of both?
+    if (at + 1 < parts.length && isBare(part) && saysTruth.test(parts[at + 1]!)) return null
     const full = isFragment(part) ? completed(part, before) : part
     const own = full === null || isNoTruth(full, context) ? null : spellWhole(full, context)
     if (own === null) return null
@@ -244,6 +248,13 @@ function completed(fragment: string, before: string): string | null {
   return says.test(fragment) ? `${subject} ${fragment}` : `${subject} is ${fragment}`
 }
 
+const saysTruth =
+  /^\s*(?:the\s+)?\$?[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are)\s+(?:not\s+)?(?:true|false|missing|empty|set|known)\s*$/iu
+
+function isBare(part: string): boolean {
+  return /^(?:the\s+)?\$?[\p{L}_][\p{L}\p{N}_.]*$/iu.test(part)
+}
+
 /** A variable by itself that is declared to be no yes or no: what is meant of it, nobody can say. */
 function isNoTruth(part: string, { scope }: StepContext): boolean {
   const name = /^(?:the\s+)?\$?([\p{L}_][\p{L}\p{N}_]*)$/iu.exec(part)?.[1]
@@ -267,8 +278,8 @@ function withoutShortForms(text: string): string {
     .replace(/\b(?:less|fewer|lower|smaller)\s+than\s+or\s+equal\s+to\b/gi, 'at most')
     .replace(/\bequal\s+to\s+or\s+(?:greater|more|higher|larger)\s+than\b/gi, 'at least')
     .replace(/\bequal\s+to\s+or\s+(?:less|fewer|lower|smaller)\s+than\b/gi, 'at most')
-    .replace(/(?<!\S)(\S+)\s+or\s+(?:more|greater|higher|above)$/i, 'at least $1')
-    .replace(/(?<!\S)(\S+)\s+or\s+(?:less|fewer|lower|below)$/i, 'at most $1')
+    .replace(/(?<!\S)(\S+)\s+or\s+(?:more|greater|higher|above|over)$/i, 'at least $1')
+    .replace(/(?<!\S)(\S+)\s+or\s+(?:less|fewer|lower|below|under)$/i, 'at most $1')
 }
 
 const andWord = /\s+and\s+/i
@@ -402,7 +413,7 @@ const sumForm = new RegExp(
 /** A value as the expression language writes it, or null where the words are none. */
 export function operand(words: string, context: StepContext): string | null {
   const text = words.trim().replace(/^the\s+(?=\$)/i, '')
-  const money = /^\$?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?$/.exec(text)
+  const money = /^[$€£]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?$/.exec(text)
   if (money !== null) return money[1]!.replaceAll(',', '').replace(/^0+(?=\d)/, '') + (money[2] ?? '')
   const counted = numberWords.indexOf(text.toLowerCase())
   if (counted !== -1) return String(counted)
