@@ -122,7 +122,8 @@ function checkGuard(text: string, bullet: Bullet, context: StepContext): StepBod
   if (found === null) return null
   const words = found[1]!.replace(/\s*,?\s+before\s.*$|\s*,?\s+first$/is, '')
   const bare = variable.exec(words)?.[1]
-  if (bare !== undefined && context.scope.parameters.get(bare)?.type !== 'bool') return null
+  const member = bare?.includes('.') === true && /\bthat\b/i.test(text)
+  if (bare !== undefined && !member && context.scope.parameters.get(bare)?.type !== 'bool') return null
   return required(words, false, bullet, context)
 }
 

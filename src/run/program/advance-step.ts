@@ -1,7 +1,14 @@
 import type { Step, Target } from '../../playbook/program.ts'
 import type { Json } from '../../shared/json.ts'
 import type { RunEvent } from '../event.ts'
-import { advanceEach, advanceIf, advanceLoop, breakLoop, continueLoop, judgeCondition } from './advance-branch.ts'
+import {
+  advanceEach,
+  advanceIf,
+  advanceLoop,
+  breakLoop,
+  continueLoop,
+  judgeCondition,
+} from './advance-branch.ts'
 import { advanceAsk, advanceSay, advanceWait } from './advance-talk.ts'
 import { returnFrom } from './begin-playbook.ts'
 import { askQuestions, extractQuestion, followingQuestions } from './ask-questions.ts'
