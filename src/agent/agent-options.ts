@@ -56,6 +56,8 @@ export interface AgentOptions {
   readonly maxResultBytes?: number
   /** The policies that runs stand under, and who is behind them; without it no policy is asked. */
   readonly policy?: PolicySetup
+  /** In a dry run, what only a made call could tell stays unknown, and no secret is found; it takes tools that make no calls. Default as the policy's mode says. */
+  readonly mode?: 'execute' | 'dry-run'
   /** Finds the secrets that the playbook declares; a run of such a playbook does not begin without it. */
   readonly secrets?: SecretResolver
   /** Where runs are written down. Default: in memory. */

@@ -189,6 +189,7 @@ export class Agent {
       blockViolations: this.#enforcement.blockViolations,
       recordViolations: this.#enforcement.recordViolations,
       ...(options.inputs === undefined ? {} : { inputs: options.inputs }),
+      ...(this.#options.mode === undefined ? {} : { mode: this.#options.mode }),
       ...this.#policy(spending),
       ...this.#secrets(),
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
@@ -277,8 +278,9 @@ export class Agent {
 
   /** The policies that are asked: those given, and the runbook's own. */
   #policies(): EnforcerOptions['policy'] {
-    const { policy, principal } = this.#options
-    return policiesOf(this.#enforcement.playbook, policy, principal)
+    const { policy, principal, mode } = this.#options
+    const asked = policiesOf(this.#enforcement.playbook, policy, principal)
+    return asked === undefined || mode === undefined ? asked : { mode, ...asked }
   }
 
   /** Who works through a run: a program goes its own way, and asks a model where it has to; a runbook makes its calls; anything else is the model's to do. */

@@ -25,6 +25,7 @@ const known: Readonly<Record<keyof AgentOptions, true>> = {
   journal: true,
   policy: true,
   secrets: true,
+  mode: true,
   tenant: true,
   principal: true,
 }
@@ -55,6 +56,8 @@ export function checkOptions(options: AgentOptions): void {
     throw new LockstepError('usage', 'onApproval must be a function that answers yes or no.')
   if (options.secrets !== undefined && typeof options.secrets !== 'function')
     throw new LockstepError('usage', 'secrets must be a function that finds a secret by its name.')
+  if (options.mode !== undefined && options.mode !== 'execute' && options.mode !== 'dry-run')
+    throw new LockstepError('usage', `mode must be 'execute' or 'dry-run', not '${String(options.mode)}'.`)
   checkParts(options)
   checkHooks(options.hooks)
   checkPrices(options.prices)

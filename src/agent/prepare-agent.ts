@@ -20,6 +20,7 @@ export interface AgentSetup {
   readonly principal: string
   /** The policies it stands under; without it none is asked. */
   readonly policy?: PolicySetup
+  readonly mode?: 'execute' | 'dry-run'
   /** Finds the secrets that the playbook declares. */
   readonly secrets?: SecretResolver
 }

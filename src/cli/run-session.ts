@@ -166,6 +166,7 @@ export class RunSession {
       journal,
       model,
       principal,
+      mode,
       secrets: bound.secrets,
       ...(policy === undefined ? {} : { policy }),
     })

@@ -311,14 +311,17 @@ describe('a runbook', () => {
       principal: { id: 'ann', kind: 'local', roles: [] },
       mode: 'dry-run',
     } as const
-    const agent = new Agent({ model: 'none', playbook, tools, policy })
-    const { status, snapshot } = await agent.run('')
-    expect(status).toBe('succeeded')
-    expect(effects).toEqual(['look {}'])
-    const sent = snapshot.entries
-      .filter(({ type }) => type === 'tool.admitted')
-      .map(({ data }) => data['args'])
-    expect(sent).toEqual([{}, { n: 'look' }, { id: '{steps.a.output.id}' }])
+    // Also where no policies are asked that could say so.
+    for (const how of [{ policy }, { mode: 'dry-run' } as const]) {
+      const agent = new Agent({ model: 'none', playbook, tools, ...how })
+      const { status, snapshot } = await agent.run('')
+      expect(status).toBe('succeeded')
+      expect(effects.splice(0)).toEqual(['look {}'])
+      const sent = snapshot.entries
+        .filter(({ type }) => type === 'tool.admitted')
+        .map(({ data }) => data['args'])
+      expect(sent).toEqual([{}, { n: 'look' }, { id: '{steps.a.output.id}' }])
+    }
   })
 })
 
