@@ -16,12 +16,14 @@ export function checkProgram(
   findings: Findings,
 ): void {
   const context = { findings } as Pick<StepContext, 'findings'> as StepContext
-  let words: ReadonlySet<string> | null = null
-  // Only a variable that nobody reads is looked for in descriptions.
-  const isMentioned = (name: string): boolean => (words ??= descriptionWords(program)).has(name)
+  const every = [...uses]
+  let mentioned: ReadonlySet<string> | null = null
+  // Only variables that nobody reads are looked for in descriptions.
+  const isMentioned = (name: string): boolean =>
+    (mentioned ??= mentionedNames(program, unreadNames(every))).has(name)
   let straight: ReadonlyMap<string, Procedure> | null = null
   const straightOf = (id: string): Procedure | undefined => (straight ??= withoutLoops(program)).get(id)
-  for (const { all } of uses) {
+  for (const { all } of every) {
     for (const use of all) {
       const { name, write } = use
       if (!use.isRead && write !== null && !turns.test(write.text) && !isMentioned(name)) {
@@ -76,14 +78,25 @@ function hasLoop(steps: Procedure['steps']): boolean {
   )
 }
 
-/** Words of what a model is told: a variable that is mentioned there is used. */
-function descriptionWords(program: Program): Set<string> {
-  const words = new Set<string>()
+function unreadNames(every: readonly VariableUses[]): Set<string> {
+  const names = new Set<string>()
+  for (const { all } of every) for (const use of all) if (!use.isRead) names.add(use.name)
+  return names
+}
+
+/** Those of the names that stand in what a model is told: a variable that is mentioned there is used. */
+function mentionedNames(program: Program, names: ReadonlySet<string>): Set<string> {
+  const found = new Set<string>()
+  const starts = new Set<number>()
+  for (const name of names) starts.add(name.charCodeAt(0))
   const take = (text: string): void => {
     let at = 0
     while (at < text.length) {
       const end = nameEnd(text, at)
-      if (end > at) words.add(text.slice(at, end))
+      if (end > at && starts.has(text.charCodeAt(at))) {
+        const word = text.slice(at, end)
+        if (names.has(word)) found.add(word)
+      }
       at = Math.max(end, at + 1)
     }
   }
@@ -97,5 +110,5 @@ function descriptionWords(program: Program): Set<string> {
       for (const step of each.steps) if (step.kind === 'act' || step.kind === 'answer') take(step.text)
     }
   }
-  return words
+  return found
 }

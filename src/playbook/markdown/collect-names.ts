@@ -3,7 +3,7 @@ import type { MarkdownBlock } from '../../document/markdown-block.ts'
 import { firstWord, longestForm } from './bullet.ts'
 import type { PlaybookDraft } from './program-draft.ts'
 import { isAssignedBare } from './scope.ts'
-import { sigilNames } from './sigil-names.ts'
+import { nameEnd, sigilNames } from './sigil-names.ts'
 
 const name = String.raw`[\p{L}_][\p{L}\p{N}_]*`
 const setBare = new RegExp(
@@ -42,6 +42,13 @@ const setters: ReadonlyMap<string, { readonly bare: readonly RegExp[]; readonly 
     ['for', { bare: [eachBare], dollar: [eachDollar] }],
   ])
 const listers: ReadonlySet<string> = new Set('extract get collect obtain read find list'.split(' '))
+
+/** The name that a text which begins with `$` sets. Most say `$x = …`, which needs no expression. */
+function assignedIn(text: string): string | undefined {
+  const end = nameEnd(text, 1)
+  if (end > 1 && text.startsWith(' = ', end)) return text.slice(1, end)
+  return assigned.exec(text)?.[1]
+}
 
 const noNames: ReadonlySet<string> = new Set()
 
@@ -86,7 +93,7 @@ class NameCollector {
     const is = text.includes(' is ') || text.includes('=') ? isForm.exec(text) : null
     if (is !== null && isAssignedBare(is[1]!, is[2]!)) this.#addLocal(is[1])
     if (!text.includes('$')) return
-    if (text.startsWith('$')) this.#addState(assigned.exec(text)?.[1])
+    if (text.startsWith('$')) this.#addState(assignedIn(text))
     if (opened !== undefined) for (const form of opened.dollar) this.#addState(form.exec(text)?.[1])
     if (keeps) this.#addState(keepDollar.exec(text)?.[1])
     // `Extract $a, $b from …`, `Ask user for $a and $b`: all that stand in the list.

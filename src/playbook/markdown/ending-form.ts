@@ -48,10 +48,14 @@ const openers: ReadonlySet<string> = new Set(
 export function endingForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
   if (!openers.has(bullet.word)) return null
+  if (bullet.word === 'return') return returnIn(text, bullet, context)
   if (endForm.test(text)) return { kind: 'end' }
   if (breakForm.test(text)) return inLoop({ kind: 'break' }, bullet, context)
   if (continueForm.test(text)) return inLoop({ kind: 'continue' }, bullet, context)
-  if (/^(?:wait|pause|sleep)\b/i.test(text)) return waitForm(bullet, context)
+  return /^(?:wait|pause|sleep)\b/i.test(text) ? waitForm(bullet, context) : null
+}
+
+function returnIn(text: string, bullet: Bullet, context: StepContext): StepBody | null {
   const back = returnForm.exec(text)
   return back === null ? null : returned(back[1]!.trim(), bullet, context)
 }

@@ -13,10 +13,14 @@ export interface Place {
 /** More of one kind than this helps nobody; a hostile text could make a million. */
 const mostFindings = 500
 
+/** So many mistakes get advice of that kind. */
+const mostAdvised = 100
+
 /** Collects what is wrong with a program, each finding with its place. */
 export class Findings {
   readonly diagnostics: Diagnostic[] = []
   #silent = 0
+  #advised = 0
 
   error(
     code: DiagnosticCode,
@@ -57,6 +61,11 @@ export class Findings {
     // Errors always count: a program with one must not pass because of many warnings before it.
     if (this.diagnostics.length >= mostFindings && (severity === 'warning' || this.hasErrors)) return
     this.diagnostics.push({ code, severity, message, suggestion, path: [], ...span(at) })
+  }
+
+  /** Whether advice that takes long to find is still worth finding; each answer of yes counts. */
+  mayAdvise(): boolean {
+    return ++this.#advised <= mostAdvised
   }
 
   /** Whether nothing more would be kept, so that nobody need find the words for it. */

@@ -18,24 +18,23 @@ const none: ReadonlySet<string> = new Set()
 /** Gives types to what conditions take for yes or no; the program is the same where they imply none. */
 export function inferTruth(program: Program): InferredTruth {
   const given = new Set<string>()
-  const every = program.agents.flatMap(({ playbooks }) => playbooks.flatMap(({ steps }) => steps))
-  visit(every, (step) => {
+  const asking: (Step | Arm)[] = []
+  visitAll(program, (step) => {
     for (const { name, type } of answered(step)) if (type === 'any') given.add(name)
-  })
-  if (given.size === 0) return { program, unclear: none }
-  const names = new Set<string>()
-  visit(every, (step) => {
     const condition = conditionOf(step)
-    if (condition === null) return
-    for (const name of usedIn(step, given)) if (isTruthOf(condition, name)) names.add(name)
+    if (condition !== null && mayBeTruth(condition)) asking.push(step)
   })
+  const names = new Set<string>()
+  for (const step of given.size === 0 ? [] : asking) {
+    for (const name of usedIn(step, given)) if (isTruthOf(conditionOf(step)!, name)) names.add(name)
+  }
   // Few programs take a value for yes or no, so few need a second look.
   if (names.size === 0) return { program, unclear: none }
   const unclear = new Set<string>()
-  visit(every, (step) => {
+  visitAll(program, (step) => {
     for (const { name } of answered(step)) if (names.has(name) && asksYesOrNo(step.text)) unclear.add(name)
   })
-  visit(every, (step) => removeOthers(step, names))
+  visitAll(program, (step) => removeOthers(step, names))
   for (const name of names) unclear.delete(name)
   if (names.size === 0) return { program, unclear }
   const agents = program.agents.map((agent) => ({
@@ -54,8 +53,10 @@ function asksYesOrNo(text: string): boolean {
 
 /** The variables that a person or a model gives a value in a step. */
 function answered(step: Step | Arm): readonly Target[] {
-  return 'kind' in step && (step.kind === 'ask' || step.kind === 'extract') ? step.targets : []
+  return 'kind' in step && (step.kind === 'ask' || step.kind === 'extract') ? step.targets : noTargets
 }
+
+const noTargets: readonly Target[] = []
 
 /** Takes away the names that a step uses in any other way than for yes or no. */
 function removeOthers(step: Step | Arm, names: Set<string>): void {
@@ -88,6 +89,17 @@ function isTruthOf(condition: Condition, name: string): boolean {
     uses.length > 0 &&
     uses.every((part) => new RegExp(String.raw`^[(\s]*(?:not[(\s]+)?\$${name}[)\s]*$`, 'u').test(part))
   )
+}
+
+/** A glance: one comparison takes nothing for yes or no. */
+function mayBeTruth(condition: Condition): boolean {
+  if (condition.kind !== 'computed') return false
+  const { source } = condition.value
+  return !/[<>=]/.test(source) || /\s(?:and|or)\s/.test(source)
+}
+
+function visitAll({ agents }: Program, see: (step: Step | Arm) => void): void {
+  for (const { playbooks } of agents) for (const { steps } of playbooks) visit(steps, see)
 }
 
 function visit(steps: readonly Step[], see: (step: Step | Arm) => void): void {

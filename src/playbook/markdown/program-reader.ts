@@ -183,7 +183,7 @@ export class ProgramReader {
     const localsOf = new Map(draft.playbooks.map((playbook) => [playbook, collectNames(playbook, certain)]))
     const agentTools = [...new Set([...program.tools, ...stringsOf(draft.metadata['tools'])])]
     const literalsOf = (name: string): ReadonlySet<string> => program.literals(draft.name, name)
-    const read = (elsewhere: ReadonlySet<string>) => {
+    const read = (elsewhere: ReadonlySet<string> | null) => {
       const state = new Set(certain)
       const uses = new VariableUses()
       const playbooks = known.map(({ draft: each, id }): Procedure => {
@@ -225,7 +225,7 @@ export class ProgramReader {
       return { agent, state, uses }
     }
     const mark = [this.#findings.diagnostics.length, this.unresolved.length, this.#guards.length] as const
-    const first = read(new Set())
+    const first = read(null)
     if (!this.#findings.diagnostics.slice(mark[0]).some((each) => each.code === 'unset_variable'))
       return this.#accept(first)
     // A later step in words may bring the variable into being; now all of those are known.

@@ -7,8 +7,11 @@ export interface Scope {
   readonly locals: ReadonlySet<string>
   /** Names with `$` that any playbook of the agent sets. */
   readonly state: Set<string>
-  /** Names that a natural-language step of the agent brings into being: known to readers, still to be set by that step. */
-  readonly elsewhere: ReadonlySet<string>
+  /**
+   * Names that a natural-language step of the agent brings into being: known to readers, still to be set by that step. Null while they are
+   * looked for: what is said of a variable then is said again, or not at all, when they are known.
+   */
+  readonly elsewhere: ReadonlySet<string> | null
 }
 
 /** Names that are there without being set. */
@@ -22,7 +25,7 @@ export const givenNames: ReadonlySet<string> = new Set([
 
 /** Says whether the name is a variable of the scope. */
 export function isKnown(scope: Scope, name: string, sigil: boolean): boolean {
-  return scope.elsewhere.has(name) || isSet(scope, name, sigil)
+  return scope.elsewhere?.has(name) === true || isSet(scope, name, sigil)
 }
 
 /** Says whether a step in a definite form, or an earlier one in words, sets the name. */

@@ -128,21 +128,24 @@ const quotedName = /(?<![\p{L}\p{N}_])"[^"]*?\$([\p{L}_][\p{L}\p{N}_]*)[^"]*"/u
 
 /** A text in an expression is taken as it is: a variable in it would be sent by its name. */
 function reportQuotedNames({ source, calls }: Computation, bullet: Bullet, context: StepContext): void {
-  if (calls.length === 0 && !source.includes('"')) return
-  const sources = [
-    source,
-    ...calls.flatMap(({ positional, named }) => [...positional, ...Object.values(named)]),
-  ]
-  for (const each of sources) {
-    const name = each.includes('"') && each.includes('$') ? quotedName.exec(each)?.[1] : undefined
-    if (name === undefined || !isKnown(context.scope, name, true)) continue
-    const at = Math.max(0, bullet.text.indexOf(`$${name}`))
-    reportAt(bullet, at, at + name.length + 1, context).error(
-      'invalid_expression',
-      `\`$${name}\` in quotes is text, not its value`,
-      `put an f before the quotes and braces around the name: f"… {$${name}} …"`,
-    )
+  // Whatever is quoted in them is quoted in the bullet.
+  if (!bullet.text.includes('"') || !bullet.text.includes('$')) return
+  reportQuotedIn(source, bullet, context)
+  for (const { positional, named } of calls) {
+    for (const each of positional) reportQuotedIn(each, bullet, context)
+    for (const each of Object.values(named)) reportQuotedIn(each, bullet, context)
   }
+}
+
+function reportQuotedIn(source: string, bullet: Bullet, context: StepContext): void {
+  const name = source.includes('"') && source.includes('$') ? quotedName.exec(source)?.[1] : undefined
+  if (name === undefined || !isKnown(context.scope, name, true)) return
+  const at = Math.max(0, bullet.text.indexOf(`$${name}`))
+  reportAt(bullet, at, at + name.length + 1, context).error(
+    'invalid_expression',
+    `\`$${name}\` in quotes is text, not its value`,
+    `put an f before the quotes and braces around the name: f"… {$${name}} …"`,
+  )
 }
 
 /** Says that nothing sets a variable. */
@@ -155,7 +158,11 @@ export function reportUnset(
   context: StepContext,
 ): void {
   if (context.findings.isFull) return
-  const near = nearestVariable(name, context.scope)
+  // Each look takes in many names, so it is not taken for nothing, nor for every mistake in a text full of them.
+  const near =
+    context.scope.elsewhere === null || !context.findings.mayAdvise()
+      ? null
+      : nearestVariable(name, context.scope)
   const message = `nothing sets \`${sigil ? '$' : ''}${name}\``
   reportAt(bullet, start, end, context).error(
     'unset_variable',
