@@ -92,10 +92,11 @@ function checkDocument(
   const alone = parsePlaybook(source.text, options)
   // What is known of tools says more about calls, and about nothing else.
   const calls = alone.playbook?.steps.some((step) => step.tool !== null) ?? false
-  const declared = calls ? declaredTools(path, terminal).declared : []
+  const { declared, complete } = calls ? declaredTools(path, terminal) : { declared: [], complete: false }
   const facts = new Map(declared.map((tool) => [tool.name, tool]))
+  const tools = complete ? [...facts.keys()] : undefined
   const { playbook, document, diagnostics } =
-    declared.length === 0 ? alone : parsePlaybook(source.text, { ...options, facts })
+    declared.length === 0 ? alone : parsePlaybook(source.text, { ...options, facts, tools })
   const quote = ({ line }: Diagnostic) => document.lines.lineText(line ?? 0)
   const sound = playbook !== null && !diagnostics.some(isError)
   const secrets =
