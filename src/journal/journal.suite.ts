@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Journal, JournalFact, LeasedJournal } from './journal.ts'
+import { ledgerSuite } from './call-ledger.suite.ts'
 
 const by = { tenant: 'acme', principal: 'ada' }
 const fact = (type: string, data: JournalFact['data'] = {}): JournalFact => ({ type, at: 1000, data })
@@ -177,8 +178,10 @@ export function leasedJournalSuite(create: () => Promise<LeasedSubject>, options
     await journal.close()
   })
 
-  if (options.shares) reservationSuite(create)
-  else {
+  if (options.shares) {
+    reservationSuite(create)
+    ledgerSuite(create)
+  } else {
     test('J6: refuses reservations instead of forgetting them', async () => {
       const { journal } = await create()
       const reservations = [{ kind: 'lock', key: 'node-7' }] as const

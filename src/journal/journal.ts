@@ -15,6 +15,7 @@
  * J8  While a tenant is halted, an append that asks for it not to be writes nothing.
  */
 import type { JsonObject } from '../shared/json.ts'
+import type { CallLedger } from './call-ledger.ts'
 
 /** The version of the entry format; a reader refuses one it does not know. */
 export const journalVersion = 1
@@ -72,6 +73,8 @@ export interface AppendOptions extends Authorship {
 
 /** Where entries are kept. Every implementation passes the suite in journal.suite.ts. */
 export interface Journal {
+  /** Counts what all runs of a tenant did; absent where the store counts nothing. */
+  readonly ledger?: CallLedger | undefined
   /**
    * Appends facts to a run. Throws `journal_conflict` if the run's last entry is not the expected one or the lease is an old one,
    * `reservation_refused` if something is not to be had, `not_available` if the store shares nothing between runs.

@@ -7,10 +7,12 @@ import {
   type JournalFact,
   type LeasedJournal,
 } from '../journal.ts'
+import { MemoryLedger } from './memory-ledger.ts'
 import { MemoryReservations } from './memory-reservations.ts'
 
 /** A journal that lasts as long as the process: for tests, and for runs nobody needs to prove. */
 export class MemoryJournal implements LeasedJournal {
+  readonly ledger = new MemoryLedger()
   readonly #entries = new Map<string, JournalEntry[]>()
   readonly #epochs = new Map<string, number>()
   readonly #reservations = new MemoryReservations()
@@ -30,6 +32,7 @@ export class MemoryJournal implements LeasedJournal {
     const added = placeFacts(run, copied, options, entries.length)
     entries.push(...added)
     this.#entries.set(run, entries)
+    this.ledger.note(run, copied, options)
     if (added.some(({ type }) => closingTypes.has(type))) this.#reservations.freeLocks(run, options.tenant)
     return added
   }

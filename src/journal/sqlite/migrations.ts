@@ -81,6 +81,21 @@ const migrations: readonly string[] = [
   `CREATE TABLE halts (
      tenant TEXT PRIMARY KEY, principal TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+  // What a call acted on is veiled; `written` is 0 while its place is taken and its admission not written down.
+  `CREATE TABLE made_calls (
+     run TEXT NOT NULL,
+     call TEXT NOT NULL,
+     tenant TEXT NOT NULL,
+     principal TEXT NOT NULL,
+     tool TEXT NOT NULL,
+     target TEXT,
+     at REAL NOT NULL,
+     written INTEGER NOT NULL,
+     PRIMARY KEY (run, call)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX made_calls_by_time ON made_calls (tenant, at, tool, principal, target);
+   CREATE TABLE spendings (tenant TEXT NOT NULL, at REAL NOT NULL, tokens INTEGER NOT NULL, cost REAL) STRICT;
+   CREATE INDEX spendings_by_time ON spendings (tenant, at, tokens, cost);`,
 ]
 
 /** The newest form of the store. */

@@ -17,6 +17,7 @@ import { LockstepError } from '../../shared/lockstep-error.ts'
 import { isTenantChain, type SealedEntry } from '../chain.ts'
 import type { Checkpoint } from '../chain-checkpoint.ts'
 import type { KeyRing } from '../chain-keys.ts'
+import type { CallLedger } from '../call-ledger.ts'
 import type { ChainStore } from '../chain-store.ts'
 import { checkHead, copyFacts, placeFacts } from '../check-append.ts'
 import {
@@ -35,6 +36,7 @@ import { ChainWriter } from './chain-writer.ts'
 import { CommitGroup } from './commit-group.ts'
 import { RunClaims } from './run-claims.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
+import { SqliteLedger } from './sqlite-ledger.ts'
 import { SqliteReservations } from './sqlite-reservations.ts'
 import { storeFailure } from './store-failure.ts'
 
@@ -58,6 +60,7 @@ export class SqliteJournal implements ChainStore {
   readonly #writer: ChainWriter
   readonly #reader: ChainReader
   readonly #reservations: SqliteReservations
+  readonly #counted: SqliteLedger
   readonly #claims: RunClaims
   readonly #group: CommitGroup
   /** The runs that the commit under way signs for, by tenant. */
@@ -74,6 +77,9 @@ export class SqliteJournal implements ChainStore {
     this.#writer = new ChainWriter(this.#database, this.#heads, keys)
     this.#reader = new ChainReader(this.#database, this.#heads, keys)
     this.#reservations = new SqliteReservations(this.#database)
+    // The oldest generation: a target is the same one after the keys were rotated.
+    const [oldest] = keys.all.values()
+    this.#counted = new SqliteLedger(this.#database, (target) => oldest!.mac(`target:${target}`).slice(0, 32))
     this.#claims = new RunClaims(this.#database, path)
     this.#group = new CommitGroup({ transact: (work, lazy) => this.#transact(work, lazy) })
   }
@@ -94,6 +100,21 @@ export class SqliteJournal implements ChainStore {
   async read(run: string, fromSeq = 1): Promise<readonly JournalEntry[]> {
     if (isTenantChain(run)) return []
     return this.#ask(() => this.#reader.entries(run)).slice(Math.max(0, fromSeq - 1))
+  }
+
+  /** What the runs of a tenant did and spent. A place that is taken need not be safe on the disk before the admission is, which comes after it. */
+  get ledger(): CallLedger {
+    return {
+      count: async (question) => this.#ask(() => this.#counted.count(question)),
+      take: async (question) => {
+        this.#assertOpen()
+        return await this.#group.add(() => this.#counted.take(question), true)
+      },
+      giveBack: async (call) => {
+        this.#assertOpen()
+        await this.#group.add(() => this.#counted.giveBack(call), true)
+      },
+    }
   }
 
   async runs(): Promise<readonly string[]> {
@@ -237,6 +258,7 @@ export class SqliteJournal implements ChainStore {
     const entries = placeFacts(run, facts, options, head.seq)
     this.#writer.extend(head, facts, options.principal)
     reserve?.()
+    this.#counted.note(run, facts, options)
     const closing = facts.findLast(({ type }) => closingTypes.has(type))
     if (closing !== undefined) {
       this.#reservations.freeLocks(run, options.tenant)
