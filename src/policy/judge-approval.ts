@@ -58,7 +58,9 @@ export function judgeApproval(
     const denial = counted.find(({ answer }) => answer === 'deny')
     if (denial !== undefined) return { state: 'denied', by: denial.person }
     if (!(now < until)) expired = true
-    const lacking = demand.count - new Set(counted.map(({ person }) => person)).size
+    // Whatever is not a yes is none: a record may hold any word.
+    const approving = counted.filter(({ answer }) => answer === 'approve')
+    const lacking = demand.count - new Set(approving.map(({ person }) => person)).size
     if (lacking > 0) {
       const who = demand.roles.length === 0 ? '' : ` with role ${demand.roles.join(' or ')}`
       missing.push(`${lacking} more${who} (${demand.policy}, ${demand.rule})`)

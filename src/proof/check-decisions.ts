@@ -17,6 +17,7 @@ import { isRunEventType } from '../run/event-type.ts'
 import { passTime, perform, startRun } from '../run/perform.ts'
 import { missingPolicy } from '../run/policy-view.ts'
 import type { Facts } from '../run/request.ts'
+import { requestersOf } from '../run/requesters-of.ts'
 import { semantics, type RunState } from '../run/state.ts'
 import { uncoveredCall } from '../run/uncovered-call.ts'
 import type { JsonObject } from '../shared/json.ts'
@@ -69,6 +70,7 @@ class DecisionCheck implements DecisionReport {
   #at = 0
   /** The first event that is known from what it says for people only (R4). */
   #viewed = Infinity
+  #links: readonly ReadEntry['link'][] = []
   #risks: ReadonlyMap<string, string> | null = null
   #governed = false
 
@@ -87,6 +89,7 @@ class DecisionCheck implements DecisionReport {
 
   /** Takes the machine's events out of the entries, up to the first that is gone. */
   read(entries: readonly ReadEntry[]): void {
+    this.#links = entries.map(({ link }) => link)
     for (const entry of entries) {
       const { type, at, seq } = entry.link
       if (!isRunEventType(type)) {
@@ -189,9 +192,9 @@ class DecisionCheck implements DecisionReport {
     if (event.type === 'approval.voted') {
       const ticket = state.byCallId.get(event.callId)
       if (ticket === undefined || ticket.approval === null) return null
-      const { requesters } = event
-      if (requesters === undefined) this.giveUp("taken on the record's word: who asked for the run")
-      const message = voteProblem(ticket, event, requesters ?? [])
+      // Whoever rewrites a vote may leave them out there; the principals of the entries stand in the links.
+      const before = this.#links.slice(0, this.#seqs[this.#at]! - 1)
+      const message = voteProblem(ticket, event, [...(event.requesters ?? []), ...requestersOf(before)])
       return message === null ? null : { message, kind: 'forged_decision' }
     }
     if (event.type !== 'tool.admitted') return null

@@ -2,15 +2,8 @@ import { isTenantChain } from '../journal/chain.ts'
 import { closingTypes } from '../journal/journal.ts'
 import type { ExportPeriod } from '../journal/chain-export.ts'
 import type { ReadEntry } from '../journal/read-export.ts'
+import { readTenantLog, type KnownRun } from '../journal/tenant-log.ts'
 import type { Finding, Verdict } from './verdict.ts'
-
-/** What the chain of a tenant says about a run. */
-interface KnownRun {
-  readonly run: string
-  readonly number: number
-  readonly at: number
-  closed: { readonly entries: number; readonly head: string; readonly by: number } | null
-}
 
 /** What the tenants' chains say about the runs of an export. */
 export interface TenantReport {
@@ -37,7 +30,8 @@ export function checkTenants(
   for (const [chain, entries] of chains) {
     if (!isTenantChain(chain)) continue
     seen = true
-    const known = readRuns(chain, entries, findings, period)
+    const { runs: known, problems } = readTenantLog(entries, (at) => isWithin(at, period))
+    for (const problem of problems) findings.push({ kind: 'missing_run', chain, ...problem })
     for (const run of known.values()) {
       if (!isWithin(run.at, period)) {
         const message = `run ${run.run} was not opened in the time that the manifest states`
@@ -75,43 +69,6 @@ export function checkTenants(
   return { findings, runs: seen ? { opened, closed, missing, period } : null, vouched }
 }
 
-function readRuns(
-  chain: string,
-  entries: readonly ReadEntry[],
-  findings: Finding[],
-  period: ExportPeriod | null,
-): Map<string, KnownRun> {
-  const known = new Map<string, KnownRun>()
-  let opened = 0
-  for (const entry of entries) {
-    const { link } = entry
-    const isOpening = link.type === 'run.opened'
-    if (isOpening) opened++
-    const fact = safe(entry)
-    const run = fact?.['run']
-    if (fact === null || typeof run !== 'string') {
-      if (isOpening && isWithin(link.at, period)) {
-        const message = `which run was number ${opened} of the tenant is withheld`
-        findings.push({ kind: 'missing_run', chain, seq: link.seq, message })
-      }
-      continue
-    }
-    if (isOpening) {
-      const number = Number(fact['number'])
-      if (number !== opened) {
-        const message = `run ${run} has number ${number}, and ${opened} comes next`
-        findings.push({ kind: 'missing_run', chain, seq: link.seq, message })
-      }
-      known.set(run, { run, number, at: link.at, closed: null })
-    }
-    const about = known.get(run)
-    if (about === undefined) continue
-    if (link.type === 'run.closed')
-      about.closed = { entries: Number(fact['entries']), head: String(fact['head']), by: link.seq }
-  }
-  return known
-}
-
 function checkClosed(
   run: KnownRun,
   closed: NonNullable<KnownRun['closed']>,
@@ -137,12 +94,4 @@ function checkClosed(
 
 function isWithin(at: number, period: ExportPeriod | null): boolean {
   return period === null || (at >= period.from && at < period.to)
-}
-
-function safe(entry: ReadEntry): ReturnType<ReadEntry['data']> {
-  try {
-    return entry.data()
-  } catch {
-    return null
-  }
 }

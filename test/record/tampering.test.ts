@@ -198,6 +198,23 @@ const forgeries: readonly {
     says: /^the vote of ada does not count: whoever asks cannot approve$/,
   },
   {
+    what: 'a vote by who asked, with who asked left out',
+    run: 'policy',
+    at: ofType('approval.voted'),
+    change: (line) => {
+      const { data } = withVote(line, { person: 'ada' })
+      return { ...line, data: { ...data, requesters: [] } }
+    },
+    says: /^the vote of ada does not count: whoever asks cannot approve$/,
+  },
+  {
+    what: 'a vote that says neither yes nor no',
+    run: 'policy',
+    at: ofType('approval.voted'),
+    change: (line) => withVote(line, { answer: 'approvex' }),
+    says: /^the votes come to 'waiting', and the record says 'granted'$/,
+  },
+  {
     what: 'a vote without the role',
     run: 'policy',
     at: ofType('approval.voted'),
