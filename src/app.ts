@@ -58,7 +58,7 @@ export { practiceDeclarations } from './practice/practice-declaration.ts'
  * Where new runs are written down: the chained store beside the folder of runs, or files in it where `LOCKSTEP_STORE=files` asks for that. Throws `usage` for
  * any other store.
  */
-export async function openJournal(folder: string): Promise<Journal> {
+async function openJournal(folder: string): Promise<Journal> {
   return usesFiles() ? await openFiles(folder) : await openChainStore(dirname(folder))
 }
 
@@ -67,21 +67,40 @@ export async function writeOrder(...args: Parameters<WriteOrder>): ReturnType<Wr
   return await (await import('./agent/write-order.ts')).writeOrder(...args)
 }
 
-/** The journal that holds a run of a data folder; where new runs are written if none does. */
-export async function openJournalOf(folder: string, run: string): Promise<Journal> {
-  if (existsSync(runFile(folder, run))) return await openFiles(folder)
+/**
+ * The journal that holds a run of a data folder; where new runs are written if none does. Halts and the locks of targets bind whoever writes to it, but
+ * for a dry run, which changes nothing; a journal in files knows neither.
+ */
+export async function openJournalOf(
+  folder: string,
+  run: string | null,
+  use: JournalUse = {},
+): Promise<Journal> {
+  const journal = await findJournal(folder, run)
+  if (use.dry === true || !('halted' in journal)) return journal
+  const { bindJournal } = await import('./engine/embedded/bound-journal.ts')
+  const tools = use.tools ?? []
+  // A name that stands for several tools only reads if they all do.
+  const acts = new Set(tools.filter(({ risk }) => risk !== 'read').map(({ name }) => name))
+  const reads = new Set(tools.map(({ name }) => name).filter((name) => !acts.has(name)))
+  return bindJournal(journal as ChainStore, (tool) => reads.has(tool))
+}
+
+/** What is done with a journal. */
+export interface JournalUse {
+  readonly dry?: boolean
+  /** The tools that are called. */
+  readonly tools?: readonly Tool[]
+}
+
+async function findJournal(folder: string, run: string | null): Promise<Journal> {
+  if (run !== null && existsSync(runFile(folder, run))) return await openFiles(folder)
   const home = dirname(folder)
-  if (!existsSync(join(home, storeFile))) return await openJournal(folder)
+  if (run === null || !existsSync(join(home, storeFile))) return await openJournal(folder)
   const store = await openChainStore(home)
   if (!usesFiles() || (await store.has(run))) return store
   await store.close()
   return await openFiles(folder)
-}
-
-/** The journal, which admits nothing while somebody has halted all runs; a journal in files cannot be halted. */
-export async function guardHalts(journal: Journal): Promise<Journal> {
-  if (!('halted' in journal)) return journal
-  return (await import('./engine/embedded/guarded-journal.ts')).guardHalts(journal as ChainStore)
 }
 
 async function openFiles(folder: string): Promise<Journal> {

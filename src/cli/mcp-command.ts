@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import {
-  connectConfigured,
-  connectMcpServers,
-  guardHalts,
-  openJournal,
-  openJournalOf,
-  type ConnectedServers,
-} from '../app.ts'
+import { connectConfigured, connectMcpServers, openJournalOf, type ConnectedServers } from '../app.ts'
 import { Callers } from '../mcp/callers.ts'
 import { DefinitionLock } from '../mcp/definition-lock.ts'
 import { notGoverned } from '../mcp/gateway.ts'
@@ -120,9 +113,7 @@ async function serve({ flags, playbook, lock, upstream, runs, standing, say }: S
   const shared = http !== null && http.callers !== null
   const identity = http === null ? 'local' : 'apikey'
   const approvals = openApprovals({ standing, identity, runs, say })
-  const journal = await guardHalts(
-    flags.run === null ? await openJournal(runs) : await openJournalOf(runs, flags.run),
-  )
+  const journal = await openJournalOf(runs, flags.run, { tools: namedTools(upstream) })
   const stop = stopSignal()
   const open = await openGateway({
     playbook,

@@ -12,7 +12,6 @@ import {
   type ReadyAgent,
   type RunOptions,
   type RunRest,
-  guardHalts,
   openJournalOf,
   openModel,
   openPerson,
@@ -115,8 +114,8 @@ export class RunSession {
       const { terminal } = this.#setup
       const onTrouble = (of: string, error: unknown) => void trouble.set(of, error)
       engine = this.#shares ? await hostEngine({ folder, terminal, onTrouble }) : null
-      const own = engine === null ? await openJournalOf(folder, run) : null
-      journal = engine?.engine.journal ?? (this.#dry ? own! : await guardHalts(own!))
+      const tools = bound.tools.map(({ tool }) => tool)
+      journal = engine?.engine.journal ?? (await openJournalOf(folder, run, { dry: this.#dry, tools }))
       const agent = await this.#prepare(bound, journal, model)
       this.#begin(bound, work.before)
       interrupt.begin()

@@ -7,7 +7,7 @@
 import type { AppendOptions, JournalEntry, JournalFact, Release, Reservation } from '../../journal/journal.ts'
 import type { ChainStore } from '../../journal/chain-store.ts'
 import type { LazyAppend } from '../../journal/lazy-append.ts'
-import { Turnstile } from './turnstile.ts'
+import type { Turnstile } from './turnstile.ts'
 
 /** The key under which a target is locked in its tenant. */
 export function targetKey(target: string): string {
@@ -48,12 +48,6 @@ export function guardJournal(store: ChainStore, turnstile: Turnstile, onEntries:
   }
 }
 
-/** The store for one run without an engine: nothing is admitted while the tenant is halted. `close` closes the store. */
-export function guardHalts(store: ChainStore): RunJournal & Pick<ChainStore, 'claim'> {
-  const guarded = guardJournal(store, new Turnstile(), () => undefined)
-  return { ...guarded, claim: (run) => store.claim(run), close: () => store.close() }
-}
-
 /** The calls of a record that are open, or of unknown outcome, and what they act on. */
 function openTargets(entries: readonly JournalEntry[]): Map<string, string> {
   const open = new Map<string, string>()
@@ -83,6 +77,7 @@ function changesOf(run: string, facts: readonly JournalFact[], turnstile: Turnst
   return { reservations, releases }
 }
 
-function isSettlement(type: string, data: JournalFact['data']): boolean {
+/** Says whether a fact tells how a call ended; one of unknown outcome has not. */
+export function isSettlement(type: string, data: JournalFact['data']): boolean {
   return type === 'tool.settled' && data['outcome'] !== 'unknown'
 }
