@@ -37,7 +37,11 @@ export function withHandles(value: Json): Json {
 }
 
 const kinds: readonly (readonly [kind: string, subject: RegExp, mustBe: string])[] = [
-  ['env', /^[A-Za-z_][A-Za-z0-9_]*$/, 'must name a variable: env:NAME'],
+  [
+    'env',
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    'must name a variable, and none of Lockstep itself: env:NAME',
+  ],
   ['store', /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, 'must name a secret of the store: store:NAME'],
   // A run may be taken up in another folder, so a path from some folder would mean another file.
   ['file', /^(?:\/|[A-Za-z]:[\\/])[^{}]*$/s, 'must be the whole path of a file: file:/run/secrets/NAME'],
@@ -66,5 +70,8 @@ export function referenceProblem(
     }
   }
   const [, form, mustBe] = known
-  return form.test(subject) ? null : { problem: mustBe, suggestion: 'correct what follows the colon' }
+  // Lockstep's own variables hold the key of all other secrets.
+  const fits = form.test(subject) && !(kind === 'env' && subject.startsWith('LOCKSTEP_'))
+  return fits ? null : { problem: mustBe, suggestion: 'correct what follows the colon' }
+}
 }

@@ -156,6 +156,8 @@ test('a run stops for a secret that is missing, goes on with it, and leaves it n
   )
   // The handle is no secret, so nothing is withheld for it.
   expect(readFileSync(file, 'utf8')).toContain('secret://stored')
+  expect(readFileSync(file, 'utf8')).toBe(readFileSync(join(folder, 'whole.jsonl'), 'utf8'))
+  for (const { out } of said.slice(-2)) expect(out).toMatch(/^consistent .* decisions recomputed$/m)
   expectNone(bytesOf(home))
 }, 60_000)
 
