@@ -18,6 +18,7 @@ import {
 import { quote } from './findings.ts'
 import { typeNamed } from './signature.ts'
 import { isAssignedBare, isKnown } from './scope.ts'
+import { nameEnd } from './sigil-names.ts'
 
 const word = String.raw`[\p{L}_][\p{L}\p{N}_]*`
 const dollarForm = new RegExp(
@@ -100,6 +101,9 @@ function brokenAssignment(bullet: Bullet, context: StepContext): StepBody | null
 
 function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
+  const simple = text.startsWith('$') ? valueBehind(text) : -1
+  if (simple !== -1)
+    return assign(text.slice(1, text.indexOf(' ')), true, undefined, text.slice(simple), bullet, context)
   const changed = text.startsWith('$') ? changeSigns.exec(text) : null
   if (changed !== null) {
     const [, name = '', sign = changed[4]![0]!, words = '1'] = changed
@@ -129,6 +133,14 @@ function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null 
   if (set !== null)
     return assign(set[2]!, set[1] === '$', undefined, set[3]!.replace(/\.$/, ''), bullet, context)
   return null
+}
+
+/** Where the value begins in `$x = …`, the commonest form of all, which needs no expression; -1 in every other. */
+function valueBehind(text: string): number {
+  const end = nameEnd(text, 1)
+  if (end === 1 || !text.startsWith(' = ', end)) return -1
+  const from = end + 3
+  return from < text.length && !/[\s=]/.test(text[from]!) && !/[\n\r\u2028\u2029]/.test(text) ? from : -1
 }
 
 function changeForm(bullet: Bullet, context: StepContext): StepBody | null {

@@ -97,6 +97,7 @@ function splitInline(
   hasChildren: boolean,
   context: StepContext,
 ): { end: number; next: number } | null {
+  if (!/[:,]|then/i.test(words)) return null
   const then = /\s*,?\s+then\s+(?!do\s+the\s+following|do\s+this)/i.exec(words)
   const borders = [':', ','].flatMap((sign) => bordersAt(words, sign))
   // A list has commas too, so the first that a step follows is the one.

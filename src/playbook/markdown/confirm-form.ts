@@ -34,6 +34,8 @@ const permission = new RegExp(
 const openers: ReadonlySet<string> = new Set(
   'wait ask get request obtain seek have let require need confirm double'.split(' '),
 )
+/** Words and signs without which nobody is asked to confirm anything. */
+const mayConfirm = /confirm|approv|agree|consent|accept|authori|permission|say|sign|ok|go|continue|proceed|"/i
 /** Bullets that deal with what was answered. */
 const deals = /^(?:if|when|else|otherwise|while|until|unless|repeat|extract|store|save|set|\$)/i
 const answer =
@@ -53,7 +55,7 @@ export function looksAtAnswer(text: string): boolean {
  */
 export function confirmForm(bullet: Bullet, context: StepContext): Step[] | null {
   if (!openers.has(bullet.word)) return null
-  if (bullet.text.length > longestQuestion) return null
+  if (bullet.text.length > longestQuestion || !mayConfirm.test(bullet.text)) return null
   const text = singleSpaced(bullet.text)
   // Where the answer is kept, the playbook says itself what follows from it.
   if (/\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s/i.test(text)) return null

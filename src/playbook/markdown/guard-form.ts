@@ -15,9 +15,15 @@ import type { StepContext } from './step-context.ts'
 import { withoutQuoted } from './without-quoted.ts'
 import { wordsOf } from './words.ts'
 
+/** Words that open a guard only with a condition behind them. */
+const enders: ReadonlySet<string> = new Set(
+  `stop abort end exit quit terminate halt finish break leave skip return do don never only continue proceed go carry
+  move`.split(/\s+/),
+)
+/** Words without which none of these has a condition. */
+const mayHaveCondition = /\b(?:if|when|whenever|unless|case|as|provided|must|has|have|needs)\b/i
 const openers: ReadonlySet<string> = new Set(
-  `stop abort end exit quit terminate halt finish break leave skip return do don never only continue proceed go carry move
-  check double verify confirm make be ensure require assert validate see always please first then`.split(
+  `check double verify confirm make be ensure require assert validate see always please first then`.split(
     /\s+/,
   ),
 )
@@ -58,8 +64,7 @@ const longestGuard = 1000
 
 /** Reads a guard whose meaning is plain; null where it is none. */
 export function guardForm(bullet: Bullet, context: StepContext): StepBody | null {
-  if (!openers.has(bullet.word) && !/\s(?:must|has\s+to|have\s+to|needs\s+to)\s/i.test(bullet.text))
-    return null
+  if (!mayOpen(bullet)) return null
   if (context.callables.findWords(wordsOf(bullet.text), context.agent).kind !== 'none') return null
   // No guard that is plain is that long.
   if (bullet.text.length > longestGuard) return null
@@ -71,6 +76,12 @@ export function guardForm(bullet: Bullet, context: StepContext): StepBody | null
     checkGuard(text, bullet, context) ??
     mustGuard(text, bullet, context)
   )
+}
+
+/** A glance: most bullets are no guard. */
+function mayOpen({ word, text }: Bullet): boolean {
+  if (enders.has(word)) return mayHaveCondition.test(text)
+  return openers.has(word) || /\s(?:must|has\s+to|have\s+to|needs\s+to)\s/i.test(text)
 }
 
 /** `Only continue if c`. In a loop a mere `Continue if c` could be meant for the loop. */

@@ -3,7 +3,7 @@ import type { Step, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
-import { bound, boundIn } from './speech-form.ts'
+import { boundIn, withoutBound } from './speech-form.ts'
 import { type StepContext, acceptExpression, reportAt, tryExpression, writeTarget } from './step-context.ts'
 import { isKnown } from './scope.ts'
 
@@ -68,7 +68,7 @@ function conditional(
 ): LoopHead {
   const form = /until$/i.test(verb.trim()) ? ('until' as const) : ('while' as const)
   const limit = boundIn(words)
-  const condition = readCondition(words.replace(bound, ''), text.length - words.length, bullet, context)
+  const condition = readCondition(withoutBound(words), text.length - words.length, bullet, context)
   if (limit === null) {
     reportAt(bullet, 0, text.length, context).warn(
       'unbounded_loop',
@@ -117,8 +117,7 @@ function times(words: string, bullet: Bullet, context: StepContext): LoopHead | 
 function over(found: RegExpExecArray, bullet: Bullet, context: StepContext): LoopHead | null {
   const [, sigil = '', name = '', rest = ''] = found
   const limit = boundIn(rest)
-  const words = rest
-    .replace(bound, '')
+  const words = withoutBound(rest)
     .replace(/\s*[:,]\s*$/, '')
     .trim()
   const from = bullet.text.lastIndexOf(words)

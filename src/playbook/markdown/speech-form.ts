@@ -184,12 +184,18 @@ export function readAsk(bullet: Bullet, context: StepContext, receivers: readonl
   }
 }
 
-/** The words that give a bound, to be taken out of a condition. */
-export const bound =
+const mayBound = /time|turns|iterations|attempts|tries|rounds/i
+const bound =
   /[,;]?\s*\(?(?:(?:or|and)\s+)?(?:for\s+)?(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(?:\d{1,4}|[a-z]+)\s+(?:times|turns|iterations|attempts|tries|rounds)\)?/i
+
+/** Words without those that give a bound, such as a condition with `, up to 3 times` behind it. */
+export function withoutBound(words: string): string {
+  return mayBound.test(words) ? words.replace(bound, '') : words
+}
 
 /** `up to 3 times`, `at most 4 turns`: the bound that words give. */
 export function boundIn(text: string): number | null {
+  if (!mayBound.test(text)) return null
   const found =
     /\b(?:up\s+to|at\s+most|a\s+maximum\s+of|max(?:imum)?(?:\s+of)?|no\s+more\s+than)\s+(\d{1,4}|[a-z]+)\s+(?:more\s+)?(?:times|turns|iterations|attempts|tries|rounds|retries|time)\b/i.exec(
       text,
@@ -207,7 +213,7 @@ function untilOf(bullet: Bullet, targets: readonly Target[], context: StepContex
   const { text } = bullet
   const until = /\s(?:un)?till?\s+(.+)$/i.exec(text)
   if (until !== null) {
-    const words = until[1]!.replace(bound, '').replace(/[.]$/, '')
+    const words = withoutBound(until[1]!).replace(/[.]$/, '')
     return context.findings.quietly(() => readCondition(words, 0, bullet, context))
   }
   const [only] = targets

@@ -1,6 +1,7 @@
 /** Words of a condition → the expression they say. */
 import { type StepContext, mentioned, tryExpression } from './step-context.ts'
 import { isKnown } from './scope.ts'
+import { nameEnd } from './sigil-names.ts'
 
 type Render = (left: string, right: string) => string
 const infix =
@@ -107,8 +108,12 @@ export function spellCondition(words: string, context: StepContext): string | nu
   return spellWhole(withoutShortForms(words.trim()), context)
 }
 
+/** What joins anything to anything, in a list too. */
+const joining = /,|\s(?:and|n?or)\s/i
+
 /** What joins parts is looked at before the parts, or `is not "a" and $b` would compare with both. */
 function spellWhole(text: string, context: StepContext): string | null {
+  if (!joining.test(text)) return spellPart(text, context)
   const listed = spellQuantified(text, context) ?? spellList(text, context) ?? spellShared(text, context)
   if (listed !== null) return listed
   const all = splitAt(text, 'and')
@@ -328,7 +333,7 @@ function splitOutside(text: string, word: string): string[] {
 }
 
 function spellPart(text: string, context: StepContext): string | null {
-  const range = between.exec(text)
+  const range = /between/i.test(text) ? between.exec(text) : null
   if (range !== null) {
     const [left, low, high] = [
       operand(range[1]!, context),
@@ -413,6 +418,8 @@ const sumForm = new RegExp(
 /** A value as the expression language writes it, or null where the words are none. */
 export function operand(words: string, context: StepContext): string | null {
   const text = words.trim().replace(/^the\s+(?=\$)/i, '')
+  // A variable is no number, no word for one, and no sum in words.
+  if (isVariable(text)) return tryExpression(text, context).kind === 'value' ? text : null
   const money = /^[$€£]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?$/.exec(text)
   if (money !== null) return money[1]!.replaceAll(',', '').replace(/^0+(?=\d)/, '') + (money[2] ?? '')
   const counted = numberWords.indexOf(text.toLowerCase())
@@ -434,6 +441,10 @@ export function operand(words: string, context: StepContext): string | null {
   if (read.kind !== 'value') return null
   if (counting !== null) return source
   return /^[\p{L}\p{N}_$."'[\]]+$/u.test(text) || /^(?:"[^"]*"|'[^']*')$/.test(text) ? text : `(${text})`
+}
+
+function isVariable(text: string): boolean {
+  return text.startsWith('$') && text.length > 1 && nameEnd(text, 1) === text.length
 }
 
 /** A part that is a value by itself, such as `$done` beside another condition. */
