@@ -56,7 +56,7 @@ export function readExport(lines: Iterable<string>): ReadExport {
 }
 
 function readManifest(line: string): ExportManifest {
-  const manifest = JSON.parse(line) as Partial<ExportManifest>
+  const manifest = parseLine(line) as Partial<ExportManifest>
   const { lockstep, v, chains, period, documents, publicKeys, checkpoints } = manifest
   if (lockstep !== 'export') throw new Error('this is no export of Lockstep')
   if (v !== exportVersion) throw new Error(`version ${String(v)} of the format is not known here`)
@@ -65,6 +65,15 @@ function readManifest(line: string): ExportManifest {
   if (!Array.isArray(chains) || !Array.isArray(checkpoints) || !objects || !times)
     throw new Error('the manifest is not whole')
   return manifest as ExportManifest
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch (cause) {
+    const message = `the line is not one whole JSON document, and an export has one in each line: ${messageOf(cause)}`
+    throw new Error(message, { cause })
+  }
 }
 
 /** A line in the very form in which Lockstep writes it: what was hashed stands in it letter by letter, and is not written again. */
@@ -156,7 +165,7 @@ const members = new Set(['link', 'hash', 'mac', 'key', 'salt', 'data', 'view'])
 
 /** A line in another spelling, as after a program has rewritten it, or of a record without a chain. */
 function readAnyLine(line: string): ReadEntry {
-  const read = JSON.parse(line) as Readonly<Record<string, unknown>>
+  const read = parseLine(line) as Readonly<Record<string, unknown>>
   if (read['entry'] !== undefined) return readPlain(read['entry'] as JournalEntry, read['redacted'] === true)
   const { link: given, hash, mac, key, salt, data, view } = read
   const known = Object.keys(read).every((name) => members.has(name))

@@ -42,10 +42,10 @@ export const reports = {
 /** Other bytes could stand for the same letters, and nobody would see that they were changed. */
 const notText: Finding = { kind: 'unreadable', chain: null, seq: null, message: 'it is not UTF-8' }
 
-/** What is left of an export that was damaged is still one: either its first line or one of its entries can be told. */
+/** What is left of an export that was damaged is still one, however it is spelled: its first line or one of its entries can be told. */
 function looksLikeExport(lines: Iterable<string>): boolean {
   for (const line of lines) {
-    if (line.includes('"lockstep":"export"') || /^\{"(?:link|entry)":\{/.test(line)) return true
+    if (/"lockstep"\s*:\s*"export"/.test(line) || /^\s*\{.*"(?:link|entry)"\s*:\s*\{/.test(line)) return true
   }
   return false
 }

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ExportManifest } from '../../src/journal/chain-export.ts'
 import { verifyExport, type VerifyOptions } from '../../src/proof/verify-export.ts'
+import { reports } from '../../src/report/reports.ts'
 import type { JsonObject } from '../../src/shared/json.ts'
 import { verifySignature } from './export-of.ts'
 import { forge, linesOf, type Line } from './forge.ts'
@@ -46,6 +47,25 @@ test('all of it is consistent, decided again to the last event, and proven with 
   // The rest is what the agent adds to its record.
   expect(decided['program']).toBeGreaterThan(lengthOf('program') / 2)
   expect(judge(lines, proof).verdict).toBe('proven')
+})
+
+test('an export that another program has spelled anew is read, and one over many lines is told from other files', () => {
+  const documents = lines.map((line) => JSON.parse(line) as JsonObject)
+  const spaced = documents.map((each) => JSON.stringify(each, null, 1).replaceAll(/\n\s*/g, ' '))
+  const reversed = documents.map((each) => JSON.stringify(Object.fromEntries(Object.entries(each).reverse())))
+  for (const spelled of [spaced, spaced.map((line) => `${line}\r`), reversed]) {
+    const found = reports.read(Buffer.from(spelled.join('\n')))!
+    expect(verifyExport(found.lines, { verifySignature, ...proof })).toMatchObject({
+      verdict: 'proven',
+      notRecomputable: [],
+    })
+  }
+  // Without its first line it is still an export, and a broken one.
+  expect(reports.read(Buffer.from(spaced.slice(1).join('\n')))).not.toBeNull()
+  const spread = documents.map((each) => JSON.stringify(each, null, 2)).join('\n')
+  const { message } = first([...reports.read(Buffer.from(spread))!.lines])
+  expect(message).toMatch(/^line 1: the line is not one whole JSON document/)
+  expect(reports.read(Buffer.from('{"some": "thing"}\n'))).toBeNull()
 })
 
 describe.each(kinds)('a run of the kind %s', (run) => {
