@@ -37,11 +37,7 @@ export function withHandles(value: Json): Json {
 }
 
 const kinds: readonly (readonly [kind: string, subject: RegExp, mustBe: string])[] = [
-  [
-    'env',
-    /^[A-Za-z_][A-Za-z0-9_]*$/,
-    'must name a variable, and none of Lockstep itself: env:NAME',
-  ],
+  ['env', /^[A-Za-z_][A-Za-z0-9_]*$/, 'must name a variable, and none of Lockstep itself: env:NAME'],
   ['store', /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/, 'must name a secret of the store: store:NAME'],
   // A run may be taken up in another folder, so a path from some folder would mean another file.
   ['file', /^(?:\/|[A-Za-z]:[\\/])[^{}]*$/s, 'must be the whole path of a file: file:/run/secrets/NAME'],
@@ -73,5 +69,4 @@ export function referenceProblem(
   // Lockstep's own variables hold the key of all other secrets.
   const fits = form.test(subject) && !(kind === 'env' && subject.startsWith('LOCKSTEP_'))
   return fits ? null : { problem: mustBe, suggestion: 'correct what follows the colon' }
-}
 }
