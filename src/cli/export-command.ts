@@ -29,7 +29,7 @@ Options:
   --checkpoint FILE    also write a checkpoint, signed now: keep it elsewhere, and verify proves what was before it
   --public-key FILE    also write the public key: keep it elsewhere, too
 
-Exit codes: 0 done, 1 it cannot be exported so, 2 wrong usage.
+Exit codes: 0 done, 1 it cannot be exported so, 2 wrong usage, 5 written, and something in the store was destroyed.
 
 Examples:
   lockstep export r_5d9c -o refund.jsonl
@@ -71,15 +71,19 @@ export const exportCommand: Command = {
       // The checkpoint comes first, so that the export holds it too.
       const proof = await writeProof(records, subject, flags.get('checkpoint'), flags.get('public-key'))
       const lines = await linesOf(records, subject, !flags.has('whole'))
+      // What is left is written all the same: it is evidence.
+      const damage = reports.describeDamage(lines)
+      for (const line of damage) terminal.err(`lockstep: ${escapeControl(line)}\n`)
+      const code = damage.length === 0 ? exitCode.done : exitCode.verificationFailed
       if (output === undefined) {
         terminal.out(asPage ? reports.writePage(lines) : lines.map((line) => `${line}\n`).join(''))
-        return exitCode.done
+        return code
       }
       if (asPage) {
         writeFile(output, reports.writePage(lines))
         terminal.out(`Written to ${escapeControl(output)}: a page for people, which proves nothing\n`)
         terminal.out(`Next: npx lockstep verify ${escapeControl(quote(names[0]!))}\n`)
-        return exitCode.done
+        return code
       }
       terminal.out(`${reports.summarize(lines)}\n`)
       if (/\.zip$/i.test(output)) writeArchive(output, lines)
@@ -87,7 +91,7 @@ export const exportCommand: Command = {
       const given = proof.map((option) => ` ${option}`).join('')
       terminal.out(`${lines.length - 1} entries written to ${escapeControl(output)}\n`)
       terminal.out(`Next: npx lockstep verify ${escapeControl(quote(output))}${escapeControl(given)}\n`)
-      return exitCode.done
+      return code
     } finally {
       await records.close()
     }

@@ -35,17 +35,26 @@ export async function exportChains(
   runs: readonly string[],
   { tenants = [], period, redact }: ExportOptions = {},
 ): Promise<string[]> {
-  const names = [...tenants.map(tenantChain), ...runs]
+  const read = new Map<string, readonly SealedEntry[]>()
+  const sealed = async (chain: string) => {
+    const entries = read.get(chain) ?? (await source.sealed(chain))
+    // Each chain is read once; of many, none is kept.
+    if (tenants.length === 0) read.set(chain, entries)
+    return entries
+  }
+  const witnesses = tenants.length === 0 ? await tenantsOfGone(runs, sealed) : tenants
+  const names = [...witnesses.map(tenantChain), ...runs]
   const chains: ExportManifest['chains'][number][] = []
   const documents: Record<string, Json> = {}
   const checkpoints = new Map<string, Checkpoint>()
   const lines: string[] = ['']
   const chosen = new Set<unknown>(runs)
   const asked = new Set<string>()
+  const partial = period !== undefined || tenants.length === 0
   const isWithheld = ({ link, payload }: SealedEntry) =>
-    period !== undefined && isTenantChain(link.run) && !chosen.has(payload?.data['run'])
+    partial && isTenantChain(link.run) && !chosen.has(payload?.data['run'])
   for (const chain of names) {
-    const entries = await source.sealed(chain)
+    const entries = await sealed(chain)
     chains.push({ chain, entries: entries.length, hash: entries.at(-1)?.hash ?? null })
     for (const digest of documentsOf(entries)) {
       if (!asked.has(digest)) await addDocument(source, digest, documents, redact)
@@ -56,7 +65,7 @@ export async function exportChains(
     for (const each of signed) {
       // The names of other runs do not leave the house.
       const isAbout = ({ chain: name }: ChainHead) => isTenantChain(name) || chosen.has(name)
-      if (period === undefined || each.heads.every(isAbout)) checkpoints.set(each.signature, each)
+      if (!partial || each.heads.every(isAbout)) checkpoints.set(each.signature, each)
     }
     for (const entry of entries) {
       lines.push(isWithheld(entry) ? writeSealedLine({ ...entry, payload: null }) : writeEntry(entry, redact))
@@ -74,6 +83,19 @@ export async function exportChains(
   }
   lines[0] = JSON.stringify(manifest)
   return lines
+}
+
+/** The tenants of runs with payloads that are gone: only their chains say whether they were erased. */
+async function tenantsOfGone(
+  runs: readonly string[],
+  sealed: (chain: string) => Promise<readonly SealedEntry[]>,
+): Promise<readonly string[]> {
+  const tenants = new Set<string>()
+  for (const run of runs) {
+    const gone = (await sealed(run)).find(({ payload }) => payload === null)
+    if (gone !== undefined) tenants.add(gone.link.tenant)
+  }
+  return [...tenants]
 }
 
 /** The lines of an export of a run that was kept without a chain. */

@@ -27,10 +27,12 @@ export function checkTenants(
   let opened = 0
   let closed = 0
   let seen = false
+  // Beside a run that was erased, the chain of its tenant says so, and nothing of others.
+  const whole = complete || period !== null
   for (const [chain, entries] of chains) {
     if (!isTenantChain(chain)) continue
     seen = true
-    const { runs: known, problems } = readTenantLog(entries, (at) => isWithin(at, period))
+    const { runs: known, problems } = readTenantLog(entries, (at) => whole && isWithin(at, period))
     for (const problem of problems) findings.push({ kind: 'missing_run', chain, ...problem })
     for (const run of known.values()) {
       if (!isWithin(run.at, period)) {
@@ -43,7 +45,7 @@ export function checkTenants(
       const own = chains.get(run.run)
       if (own === undefined) {
         missing.push(run.run)
-        if (complete || period !== null) {
+        if (whole) {
           const message = `run ${run.run}, number ${run.number} of the tenant, was opened and is not in the export`
           findings.push({ kind: 'missing_run', chain: run.run, seq: null, message })
         }
@@ -62,11 +64,11 @@ export function checkTenants(
       findings.push({ kind: 'missing_run', chain: name, seq: null, message })
     }
   }
-  if ((complete || period !== null) && !seen) {
+  if (whole && !seen) {
     const message = 'the export says that no run is missing, and the chain of the tenant is not in it'
     findings.push({ kind: 'missing_run', chain: null, seq: null, message })
   }
-  return { findings, runs: seen ? { opened, closed, missing, period } : null, vouched }
+  return { findings, runs: seen && whole ? { opened, closed, missing, period } : null, vouched }
 }
 
 function checkClosed(

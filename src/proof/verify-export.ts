@@ -18,6 +18,7 @@ import { checkCheckpoints, type VerifySignature } from './check-checkpoints.ts'
 import { checkDecisions } from './check-decisions.ts'
 import { checkTenants } from './check-tenant.ts'
 import { Documents } from './documents.ts'
+import { missingPayloads } from '../journal/missing-payload.ts'
 import { readExport } from '../journal/read-export.ts'
 import type { ChainReport, Finding, Unchecked, Verdict } from './verdict.ts'
 
@@ -57,6 +58,7 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
   findings.push(...signed.findings)
   const tenants = checkTenants(chains, manifest)
   findings.push(...tenants.findings)
+  for (const gone of missingPayloads({ manifest, chains })) findings.push({ kind: 'edit', ...gone })
 
   const damaged = new Set(findings.map(({ chain }) => chain))
   const notRecomputable: Unchecked[] = []
@@ -107,7 +109,8 @@ function describeLimits(reports: readonly ChainReport[], proven: boolean, tenant
       'That nothing was cut off the end after the last checkpoint.',
     )
   }
-  if (!tenants) limits.push('That no other run is missing: the export does not hold the chain of the tenant.')
+  if (!tenants)
+    limits.push('That no other run is missing: the export does not hold the whole chain of the tenant.')
   limits.push(
     'The authentication codes: checking them takes the secret key of the server.',
     'That the times are right, that tools did what they reported, and that nobody reached them another way.',

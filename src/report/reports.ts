@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Finding } from '../proof/verdict.ts'
+import { missingPayloads } from '../journal/missing-payload.ts'
 import { readExport } from '../journal/read-export.ts'
 import { archiveMembers, summarize } from './audit-archive.ts'
 import { auditRuns } from './audit-run.ts'
@@ -13,6 +14,10 @@ import { ZipWriter } from './zip-writer.ts'
 export const reports = {
   /** The figures of an export in one line. */
   summarize: (lines: Iterable<string>): string => summarize(readExport(lines)),
+
+  /** What was destroyed in the store that an export was made of, each in a sentence. */
+  describeDamage: (lines: Iterable<string>): readonly string[] =>
+    missingPayloads(readExport(lines)).map(({ chain, message }) => `${chain}: ${message}`),
 
   /** The page of the one run of an export. */
   writePage(lines: Iterable<string>): string {

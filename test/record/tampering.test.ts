@@ -86,6 +86,19 @@ describe.each(kinds)('a run of the kind %s', (run) => {
     })
   })
 
+  test('a payload that was taken out is found at its entry, whatever vouches for the rest', () => {
+    const middle = Math.ceil(lengthOf(run) / 2)
+    const at = placeOf(run, middle)
+    const { salt: _salt, data: _data, ...rest } = JSON.parse(lines[at]!) as Line
+    const emptied = lines.with(at, JSON.stringify(rest))
+    expect(first(emptied, proof)).toEqual({
+      kind: 'edit',
+      chain: run,
+      seq: middle,
+      message: `the payload of entry ${middle} is missing or unreadable, and nothing says that it was erased`,
+    })
+  })
+
   test('a reordering is found at the first that is out of its place', () => {
     const at = placeOf(run, 2)
     const moved = lines.with(at, lines[at + 1]!).with(at + 1, lines[at]!)

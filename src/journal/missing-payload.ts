@@ -1,0 +1,33 @@
+import { isTenantChain } from './chain.ts'
+import type { ReadExport } from './read-export.ts'
+import { readTenantLog } from './tenant-log.ts'
+
+/** A payload that is gone, and where. */
+export interface MissingPayload {
+  readonly chain: string
+  readonly seq: number
+  readonly message: string
+}
+
+/**
+ * The first payload of each chain that is gone although no tenant's chain says that the run was erased: somebody destroyed it. What a
+ * tenant's chain says of other runs than those of the export may be withheld.
+ */
+export function missingPayloads({
+  manifest,
+  chains,
+}: Omit<ReadExport, 'problems'>): readonly MissingPayload[] {
+  const missing: MissingPayload[] = []
+  const erased = new Set<string>()
+  for (const [chain, entries] of chains)
+    if (isTenantChain(chain)) for (const run of readTenantLog(entries, () => false).erased) erased.add(run)
+  for (const [chain, entries] of chains) {
+    if (erased.has(chain) || (isTenantChain(chain) && manifest?.complete !== true)) continue
+    const gone = entries.find(({ hash, salted, view }) => hash !== null && salted === null && view === null)
+    if (gone === undefined) continue
+    const { seq } = gone.link
+    const message = `the payload of entry ${seq} is missing or unreadable, and nothing says that it was erased`
+    missing.push({ chain, seq, message })
+  }
+  return missing
+}
