@@ -103,7 +103,7 @@ export const resumeCommand: Command = {
       again: null,
       start: (agent, seat, person) => agent.resume(run, { ...seat, settle, retry, person }),
     })
-    return codeOf(result)
+    return codeOf(result, session.heldUp)
   },
 }
 

@@ -72,7 +72,7 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
       },
       onEvent: (event) => script.note(event),
     })
-    return codeOf(result)
+    return codeOf(result, session.heldUp)
   } finally {
     if (record !== null && script.turns.length > 0) writeTurns(record, script.turns, `${file}, run ${run}`)
   }
@@ -140,8 +140,10 @@ function assertTools(playbook: Playbook, config: Config | null): void {
   )
 }
 
-/** A run that waits for people says so; a program that waits for a person to say something needs input; anything else failed. */
-export function codeOf({ status, reason, snapshot }: AgentResult): ExitCode {
+/** A run that waits for people, or was halted, says so; a program that waits for a person to say something needs input; anything else failed. */
+export function codeOf(result: AgentResult | null, heldUp: object | null = null): ExitCode {
+  if (result === null || heldUp !== null) return exitCode.waitsForApproval
+  const { status, reason, snapshot } = result
   if (status === 'succeeded') return exitCode.done
   if (heldCalls(snapshot.entries, Date.now()).some(({ state }) => state === 'waiting'))
     return exitCode.waitsForApproval

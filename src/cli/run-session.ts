@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AgentEvent,
   type AgentResult,
   type AgentStream,
+  type HeldUp,
   type Journal,
   type Model,
   type OpenEngine,
@@ -30,6 +32,7 @@ import { listenForInterrupt } from './interrupt.ts'
 import { approvalOutlook } from './approval-outlook.ts'
 import { describeWaiting } from './describe-held-call.ts'
 import { heldCalls, type HeldCall } from './held-call.ts'
+import { describeHeldUp, heldUpBy } from './held-up.ts'
 import { hostEngine } from './hosted-run.ts'
 import { nextCommand } from './next-command.ts'
 import { describeFailure, type RunFailure } from './run-failure.ts'
@@ -40,6 +43,9 @@ import { RunbookPresenter } from './runbook-presenter.ts'
 import type { RunMode } from './run-request.ts'
 import { RunView } from './run-view.ts'
 import type { Terminal } from './terminal.ts'
+
+/** How often it is looked whether something keeps the run from going on. */
+const lookMs = 250
 
 /** What a session works with. */
 export interface SessionSetup {
@@ -87,6 +93,7 @@ interface EngineSitting {
 export class RunSession {
   readonly #setup: SessionSetup
   readonly #dry: boolean
+  #heldUp: HeldUp | null = null
   /** Whether a question stands on the last line, and nobody's Enter has ended it. */
   #asking = false
   #maskText: (text: string) => string = (text) => text
@@ -97,8 +104,13 @@ export class RunSession {
     this.#dry = setup.mode !== 'execute'
   }
 
-  /** Works until the run has ended or is put down. Throws what stops it from starting, before anything is told of it. */
-  async work(work: SessionWork): Promise<AgentResult> {
+  /** What kept the run from its next effect when it was put down; null where nothing did. */
+  get heldUp(): HeldUp | null {
+    return this.#heldUp
+  }
+
+  /** Works until the run has ended or is put down; null for one that could not even be looked at. Throws what stops it from starting, before anything is told of it. */
+  async work(work: SessionWork): Promise<AgentResult | null> {
     const interrupt = listenForInterrupt(this.#setup.terminal)
     let bound: OpenTools | null = null
     let journal: Journal | null = null
@@ -123,6 +135,11 @@ export class RunSession {
       const hearing: Person = { hear: (until) => person.readLine(until) }
       if (engine === null) return await this.#follow(work, agent, signal, hearing)
       return await this.#underEngine(engine, { work, agent, signal, hearing, trouble })
+    } catch (error) {
+      this.#heldUp = heldUpBy(error)
+      if (this.#heldUp === null) throw error
+      this.#tellHeldUp(this.#heldUp)
+      return null
     } finally {
       await engine?.close()
       await journal?.close()
@@ -187,7 +204,7 @@ export class RunSession {
   async #underEngine(
     { engine }: OpenEngine,
     { work, agent, signal, hearing, trouble }: EngineSitting,
-  ): Promise<AgentResult> {
+  ): Promise<AgentResult | null> {
     const { run, terminal, json } = this.#setup
     const presenter = this.#recall(work)
     let seen: { readonly result: AgentResult; readonly ended: boolean } | null = null
@@ -196,14 +213,22 @@ export class RunSession {
       return seen.result
     }
     signal.addEventListener('abort', () => void engine.close(), { once: true })
-    let rest: RunRest | null = await engine.start(run, {
+    // Somebody at the terminal sees the run go on; a script is told at once that it waits.
+    const stays = process.stdout.isTTY === true && !json
+    const resting = engine.start(run, {
       start: (seat) => sit(work.start(agent, seat, hearing)),
       resume: (seat) => sit(agent.resume(run, seat)),
       order: (order) => agent.order(run, order),
       vote: (callId, vote) => agent.vote(run, callId, vote),
     })
-    // Somebody at the terminal sees the run go on; a script is told at once that it waits.
-    const stays = process.stdout.isTTY === true && !json
+    this.#heldUp = await this.#untilHeldUp(engine, resting, stays)
+    if (this.#heldUp !== null) await engine.close()
+    let rest: RunRest | null = await resting
+    if (this.#heldUp !== null && rest.ended === null) {
+      this.#tellHeldUp(this.#heldUp)
+      return (seen as { result: AgentResult } | null)?.result ?? null
+    }
+    this.#heldUp = null
     while (rest?.ended === null && !signal.aborted && !trouble.has(run)) {
       if (!stays) break
       const waiting = this.#waiting((seen as { result: AgentResult } | null)?.result ?? null)
@@ -223,6 +248,45 @@ export class RunSession {
     const { result, ended } = seen!
     this.#end(result, { presenter, ended, again: work.again, interrupted: signal.aborted })
     return result
+  }
+
+  /** Waits until the run rests, or something keeps it from going on that will not end by itself; who stays at the terminal is told, and waits. */
+  async #untilHeldUp(
+    engine: OpenEngine['engine'],
+    resting: Promise<RunRest>,
+    stays: boolean,
+  ): Promise<HeldUp | null> {
+    const { run, terminal } = this.#setup
+    const rested = resting.then(
+      () => true,
+      () => true,
+    )
+    let told = ''
+    while (!(await Promise.race([rested, sleep(lookMs, false, { ref: false })]))) {
+      const held = await engine.heldUp(run)
+      if (held === null) continue
+      if (!stays) return held
+      const { why } = describeHeldUp(held, run)
+      // Who halted is told by the engine.
+      if (why !== told && held.kind !== 'halt') terminal.err(`lockstep: ${escapeControl(why)}\n`)
+      told = why
+    }
+    return null
+  }
+
+  /** The end of a session whose run waits for something that others have to do. */
+  #tellHeldUp(held: HeldUp): void {
+    const { json, run, folder } = this.#setup
+    const { why, next } = describeHeldUp(held, run)
+    const record = recordPath(folder, run)
+    const status = held.kind === 'halt' ? 'halted' : 'waiting'
+    if (json) {
+      const told = { status, ended: false, reason: why, run, record, next }
+      this.#setup.terminal.out(this.#line({ type: 'run.result', ...told }))
+      return
+    }
+    const lines = [`${status} · run ${run}`, `Why: ${why}`, `Record: ${record}`, `Next: ${next}`]
+    this.#tell(lines.map((line) => `${escapeControl(redactText(this.#maskText(line)))}\n`).join(''))
   }
 
   #recall({ past }: SessionWork): RunPresenter | ConversationPresenter | RunbookPresenter {

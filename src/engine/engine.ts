@@ -49,6 +49,11 @@ export interface RunRest {
   readonly reason: string | null
 }
 
+/** What keeps a run from its next effect: a halt (`by` says whose, and why), or a target that another run holds. */
+export type HeldUp =
+  | { readonly kind: 'halt'; readonly by: string }
+  | { readonly kind: 'target'; readonly target: string; readonly run: string }
+
 /** What people and programs may ask of an engine, in its own process or over its socket. */
 export interface EngineOrders {
   /** Takes a run up that is in the store; resolves when it rests. */

@@ -153,13 +153,18 @@ describe('a runbook on the command line', () => {
     expect((await lockstep('halt', '--reason', 'audit')).code).toBe(0)
     expect((await lockstep('halt', '--reason', 'again')).code).toBe(1)
     const before = log().length
-    const halted = begin('run', 'short.json', '--mode', 'execute')
-    await until(() => halted.err().includes('HALTED by'))
-    await sleep(300)
+    // It is written down, waits for nothing, and says who halted and what lets it go on; so does one that is taken up.
+    const halted = await lockstep('run', 'short.json', '--mode', 'execute')
+    const { run: third } = readRuns(home).at(-1)!
+    const says = new RegExp(
+      `halted · run ${third}\\nWhy: HALTED by \\S+: audit\\nRecord: .*\\nNext: npx lockstep unhalt --reason TEXT, then: npx lockstep resume ${third}\\n$`,
+    )
+    expect([halted.code, halted.out]).toEqual([4, expect.stringMatching(says)])
+    const still = await lockstep('resume', third)
+    expect([still.code, still.out]).toEqual([4, expect.stringMatching(says)])
     expect(log()).toHaveLength(before)
-    // Over the socket of the one that waits.
     expect((await lockstep('unhalt', '--reason', 'over')).code).toBe(0)
-    expect((await halted.ended).code).toBe(0)
+    expect((await lockstep('resume', third)).code).toBe(0)
     expect(log()).toHaveLength(before + 1)
     const cancelled = await lockstep('cancel', run)
     expect([cancelled.code, cancelled.out]).toEqual([0, expect.stringMatching(/^cancelled · run/)])

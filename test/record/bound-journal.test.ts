@@ -49,7 +49,7 @@ it('admits nothing while the tenant is halted, whoever writes, and lets what is 
   const run = await writer(home, 'r_1')
   await run.write({ type: 'run.started', at: 1, data: {} }, admitted('1'))
   await store.halt(author, { at: 2, reason: 'audit' })
-  await expect(run.write(admitted('2', 'act', 'n2'))).rejects.toThrow('All runs are halted: ann, audit.')
+  await expect(run.write(admitted('2', 'act', 'n2'))).rejects.toThrow('All runs are halted by ann: audit.')
   await expect(run.write(admitted('2', 'look'))).rejects.toThrow('halted')
   await run.write(settled('1'))
   const dry = await writer(home, 'dry_1', true)

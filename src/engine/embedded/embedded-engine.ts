@@ -12,11 +12,13 @@ import { Interruption } from '../../agent/interruption.ts'
 import type { RunOrder } from '../../agent/run-control.ts'
 import type { ChainStore } from '../../journal/chain-store.ts'
 import type { Halt, JournalEntry } from '../../journal/journal.ts'
+import { refusalBehind } from '../../journal/reservation-refusal.ts'
 import type { ApprovalVote } from '../../run/approval.ts'
 import { dueCalls } from '../../run/due-calls.ts'
 import type { RunEnd } from '../../run/event.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
-import type { Engine, RunLoader, RunRest, RunWork, VoteAnswer } from '../engine.ts'
+import type { Engine, HeldUp, RunLoader, RunRest, RunWork, VoteAnswer } from '../engine.ts'
+import { findHoldUp, passFreed } from './find-hold-up.ts'
 import { guardJournal, targetKey, type RunJournal } from './guarded-journal.ts'
 import { takeInHand, type Hand } from './hand.ts'
 import { RunFeed } from './run-feed.ts'
@@ -38,6 +40,8 @@ export interface EmbeddedEngineOptions {
 const longestTimer = 2 ** 31 - 1
 /** How long those are waited for that were cut off. */
 const lastMs = 100
+/** How often it is looked whether another process has given back what is waited for. */
+const lookMs = 500
 /** How many open runs are taken up together. */
 const takenTogether = 200
 const retryMs = [20, 50, 100, 250, 500, 1000, 2000] as const
@@ -99,6 +103,13 @@ export class EmbeddedEngine implements Engine {
   async nextRest(run: string): Promise<RunRest | null> {
     const hand = this.#hands.get(run)
     return hand === undefined ? null : await this.#staying(this.#rest(hand))
+  }
+
+  /** What keeps a run from its next effect that no run of this engine will end by itself; null if there is nothing. */
+  async heldUp(run: string): Promise<HeldUp | null> {
+    await this.#noticeHalt()
+    const [hands, turnstile, { store }] = [this.#hands, this.#turnstile, this.#options]
+    return await findHoldUp(run, this.#halt, { hands, turnstile, store })
   }
 
   /** Resolves when nobody is at work on any run. */
@@ -264,7 +275,11 @@ export class EmbeddedEngine implements Engine {
 
   /** A run may wait for nothing that keeps a process alive, such as another run's target: the process stays all the same. */
   async #staying<Result>(what: Promise<Result>): Promise<Result> {
-    if (this.#stays++ === 0) this.#alive = setInterval(() => undefined, longestTimer)
+    if (this.#stays++ === 0)
+      this.#alive = setInterval(
+        () => void passFreed(this.#options.store, this.#tenant, this.#turnstile).catch(() => undefined),
+        lookMs,
+      )
     try {
       return await what
     } finally {
@@ -279,19 +294,22 @@ export class EmbeddedEngine implements Engine {
       hand.controller = new AbortController()
       try {
         // Taking a run up may send a call again: not while the tenant is halted.
-        await this.#turnstile.untilOpen(hand.controller.signal)
+        if (how === 'resume' || (this.#halt !== null && (await this.#options.store.has(hand.run))))
+          await this.#turnstile.untilOpen(hand.controller.signal)
         await hand.writing
         if (this.#closing || hand.ended !== null) return
         hand.atWork = true
         const seat = { signal: hand.controller.signal, control: hand.control }
         const { reason } = await hand.work[how](seat).finally(() => (hand.atWork = false))
         hand.reason = reason
+        hand.refusal = null
         how = 'resume'
         failures = 0
         if (hand.ended !== null || this.#closing || !hand.stirred) return
       } catch (error) {
         if (hand.ended !== null) return
-        if (!isRefused(error) || this.#closing) {
+        hand.refusal = refusalBehind(error)
+        if (hand.refusal === null || this.#closing) {
           hand.reason = error instanceof Error ? error.message : String(error)
           this.#options.onTrouble?.(hand.run, error)
           return
@@ -369,13 +387,6 @@ export class EmbeddedEngine implements Engine {
   #assertOpen(): void {
     if (this.#closing) throw new LockstepError('journal_closed', 'The engine is closing.')
   }
-}
-
-/** Whether something was not to be had now: a target that another process holds, or the tenant is halted. */
-function isRefused(error: unknown): boolean {
-  for (let each = error; LockstepError.isInstance(each); each = each.cause)
-    if (each.code === 'reservation_refused') return true
-  return false
 }
 
 function inHand(run: string): LockstepError {

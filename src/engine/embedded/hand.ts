@@ -1,3 +1,4 @@
+import type { ReservationRefusal } from '../../journal/reservation-refusal.ts'
 import type { RunEnd } from '../../run/event.ts'
 import type { RunRest, RunWork } from '../engine.ts'
 import { EngineControl } from './engine-control.ts'
@@ -19,6 +20,8 @@ export interface Hand {
   writing: Promise<unknown>
   ended: RunEnd | null
   reason: string | null
+  /** What could not be had when it was last tried. */
+  refusal: ReservationRefusal | null
   timer: NodeJS.Timeout | undefined
 }
 
@@ -36,6 +39,7 @@ export function takeInHand(run: string, work: RunWork, turnstile: Turnstile): Ha
     writing: Promise.resolve(),
     ended: null,
     reason: null,
+    refusal: null,
     timer: undefined,
   }
   return hand

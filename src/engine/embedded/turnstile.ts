@@ -114,6 +114,24 @@ export class Turnstile {
     for (const target of left) if (this.#holders.get(target)?.run === run) this.#pass(target)
   }
 
+  /** The target that a run waits for, and the run that holds it; null if it waits for none. */
+  waitsFor(run: string): { readonly target: string; readonly run: string } | null {
+    for (const [target, queue] of this.#queues)
+      if (queue.some((waiting) => waiting.run === run))
+        return { target, run: this.#holders.get(target)?.run ?? run }
+    return null
+  }
+
+  /** The targets that are waited for and that runs hold which nobody has taken up here. */
+  wantedFromOthers(): readonly string[] {
+    return [...this.#queues.keys()].filter((target) => this.#holders.get(target)?.calls.size === 0)
+  }
+
+  /** A target that a run of another process held is free. */
+  giveBack(target: string): void {
+    if (this.#holders.get(target)?.calls.size === 0) this.#pass(target)
+  }
+
   /** Waits while nothing may pass, or until the signal aborts. */
   async untilOpen(signal: AbortSignal): Promise<void> {
     while (this.#closed !== null && !signal.aborted) await this.#opening(signal)

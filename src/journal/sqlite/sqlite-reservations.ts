@@ -81,7 +81,7 @@ export class SqliteReservations {
     for (const wanted of reservations) {
       if (wanted.kind === 'unhalted') {
         const halt = this.halted(tenant)
-        if (halt !== null) throw reservationRefusal(wanted, `${halt.by}, ${halt.reason}`)
+        if (halt !== null) throw reservationRefusal(wanted, `${halt.by}: ${halt.reason}`)
       } else if (wanted.kind === 'counter') {
         const now = count(wanted.key)
         if (now + wanted.amount > wanted.limit) throw reservationRefusal(wanted, now)
