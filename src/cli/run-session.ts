@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AgentEvent,
   type AgentResult,
@@ -32,7 +31,7 @@ import { listenForInterrupt } from './interrupt.ts'
 import { approvalOutlook } from './approval-outlook.ts'
 import { describeWaiting } from './describe-held-call.ts'
 import { heldCalls, type HeldCall } from './held-call.ts'
-import { describeHeldUp, heldUpBy } from './held-up.ts'
+import { describeHeldUp, heldUpBy, untilHeldUp } from './held-up.ts'
 import { hostEngine } from './hosted-run.ts'
 import { nextCommand } from './next-command.ts'
 import { describeFailure, type RunFailure } from './run-failure.ts'
@@ -43,9 +42,6 @@ import { RunbookPresenter } from './runbook-presenter.ts'
 import type { RunMode } from './run-request.ts'
 import { RunView } from './run-view.ts'
 import type { Terminal } from './terminal.ts'
-
-/** How often it is looked whether something keeps the run from going on. */
-const lookMs = 250
 
 /** What a session works with. */
 export interface SessionSetup {
@@ -221,7 +217,10 @@ export class RunSession {
       order: (order) => agent.order(run, order),
       vote: (callId, vote) => agent.vote(run, callId, vote),
     })
-    this.#heldUp = await this.#untilHeldUp(engine, resting, stays)
+    this.#heldUp = await untilHeldUp(engine, run, resting, {
+      stays,
+      tell: (why) => terminal.err(`lockstep: ${escapeControl(why)}\n`),
+    })
     if (this.#heldUp !== null) await engine.close()
     let rest: RunRest | null = await resting
     if (this.#heldUp !== null && rest.ended === null) {
@@ -248,30 +247,6 @@ export class RunSession {
     const { result, ended } = seen!
     this.#end(result, { presenter, ended, again: work.again, interrupted: signal.aborted })
     return result
-  }
-
-  /** Waits until the run rests, or something keeps it from going on that will not end by itself; who stays at the terminal is told, and waits. */
-  async #untilHeldUp(
-    engine: OpenEngine['engine'],
-    resting: Promise<RunRest>,
-    stays: boolean,
-  ): Promise<HeldUp | null> {
-    const { run, terminal } = this.#setup
-    const rested = resting.then(
-      () => true,
-      () => true,
-    )
-    let told = ''
-    while (!(await Promise.race([rested, sleep(lookMs, false, { ref: false })]))) {
-      const held = await engine.heldUp(run)
-      if (held === null) continue
-      if (!stays) return held
-      const { why } = describeHeldUp(held, run)
-      // Who halted is told by the engine.
-      if (why !== told && held.kind !== 'halt') terminal.err(`lockstep: ${escapeControl(why)}\n`)
-      told = why
-    }
-    return null
   }
 
   /** The end of a session whose run waits for something that others have to do. */
@@ -347,6 +322,7 @@ export class RunSession {
     // Who ends the process from outside needs the name to take the run up.
     if (!this.#dry) shown.push(`run ${run}`)
     if (policies.length > 0) shown.push(`under ${policies.join(', ')}`)
+    else if (!this.#dry) shown.push('no policy applies')
     const taken = secrets.map((each) => `Secret ${phraseSecret(each)}`)
     for (const line of [shown.join(' · '), ...taken, ...before]) terminal.out(`${escapeControl(line)}\n`)
   }

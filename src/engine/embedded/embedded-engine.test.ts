@@ -163,6 +163,25 @@ describe('EmbeddedEngine', () => {
     await second.close()
   })
 
+  test('E2: says which run holds a target that nobody will give back, and goes on when another process does', async () => {
+    const { open, openStore, cluster } = world()
+    const other = openStore()
+    const by = { tenant: 'local', principal: 'ann' }
+    const locks = [{ kind: 'lock', key: 'target:n1' }] as const
+    const fact = { type: 'a', at: 1, data: {} }
+    await other.append('r_other', [fact], { ...by, expectedSeq: 0, reservations: locks })
+    const { engine, store, start, close } = await open()
+    const rest = start('r_1')
+    await sleep(100)
+    await other.close()
+    expect(await engine.heldUp('r_1')).toEqual({ kind: 'target', target: 'n1', run: 'r_other' })
+    expect(cluster.done).toEqual([])
+    await store.append('r_other', [fact], { ...by, expectedSeq: 1, releases: locks })
+    expect(await rest).toMatchObject({ ended: 'succeeded' })
+    expect(await engine.heldUp('r_1')).toBeNull()
+    await close()
+  })
+
   test('E3: a halted tenant stops before its next effect, over a restart, and goes on by itself', async () => {
     const { open, cluster } = world()
     cluster.slow = 20

@@ -105,11 +105,11 @@ export class EmbeddedEngine implements Engine {
     return hand === undefined ? null : await this.#staying(this.#rest(hand))
   }
 
-  /** What keeps a run from its next effect that no run of this engine will end by itself; null if there is nothing. */
-  async heldUp(run: string): Promise<HeldUp | null> {
+  /** What keeps a run from its next effect, other than runs of this engine; `forGood`: that no process at work will end by itself. */
+  async heldUp(run: string, forGood = false): Promise<HeldUp | null> {
     await this.#noticeHalt()
     const [hands, turnstile, { store }] = [this.#hands, this.#turnstile, this.#options]
-    return await findHoldUp(run, this.#halt, { hands, turnstile, store })
+    return await findHoldUp(run, this.#halt, { hands, turnstile, store, forGood })
   }
 
   /** Resolves when nobody is at work on any run. */

@@ -5,7 +5,10 @@ import { targetKey } from './guarded-journal.ts'
 import type { Hand } from './hand.ts'
 import type { Turnstile } from './turnstile.ts'
 
-/** What keeps a run from its next effect that nobody at work will end by itself; null if there is nothing. */
+/**
+ * What keeps a run from its next effect, other than runs of this engine; null if there is nothing. `forGood` leaves out what another process is at work
+ * on, and claims the run that is found: for who is about to leave.
+ */
 export async function findHoldUp(
   run: string,
   halt: Halt | null,
@@ -13,10 +16,12 @@ export async function findHoldUp(
     hands,
     turnstile,
     store,
+    forGood,
   }: {
     readonly hands: ReadonlyMap<string, Hand>
     readonly turnstile: Turnstile
     readonly store: ChainStore
+    readonly forGood: boolean
   },
 ): Promise<HeldUp | null> {
   if (halt !== null) return { kind: 'halt', by: `${halt.by}: ${halt.reason}` }
@@ -28,7 +33,7 @@ export async function findHoldUp(
   const wanted = refused ?? turnstile.waitsFor(run)
   if (wanted === null || hands.has(wanted.run)) return null
   try {
-    await store.claim(wanted.run)
+    if (forGood) await store.claim(wanted.run)
   } catch {
     // Another process is at work on it, and will give it back.
     return null
