@@ -4,7 +4,7 @@ import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
 import { callAmong, lostCall } from './lost-call.ts'
 import { withoutQuoted } from './without-quoted.ts'
-import { noteLooseGuard } from './loose-guard.ts'
+import { noteLooseGuard, noteProse } from './loose-guard.ts'
 import { negationIn } from './negation.ts'
 import { isSet } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
@@ -81,6 +81,7 @@ export function actForm(bullet: Bullet, context: StepContext): StepBody {
   // A tool that the step may use is at least in reach of the model; nothing else would ever be called.
   if (among !== null && !named.includes(among.name)) lostCall(bullet, context)
   else if (among !== null) warnLeft(among, bullet, context)
+  if (targets.length === 0 && named.length === 0) noteProse(bullet, 'prose', context)
   return {
     kind: 'act',
     instruction: text,

@@ -4,7 +4,9 @@ import type { Bullet } from './bullet.ts'
 import { isKnown } from './scope.ts'
 import { addressesAgent, literalWords, mostAnswers } from './speech-form.ts'
 import { singleSpaced } from './single-spaced.ts'
+import { speaksOfAnswer } from './speaks-of-answer.ts'
 import { type StepContext, readsOf } from './step-context.ts'
+import { withoutQuoted } from './without-quoted.ts'
 
 /** Who takes part in the conversation; anybody else is not there to be asked. */
 export const partner = String.raw`(?:the\s+|our\s+|your\s+|an?\s+)?(?:user|customer|caller|client|person|visitor|guest|patient|them|him|her)`
@@ -38,15 +40,16 @@ const openers: ReadonlySet<string> = new Set(
 const mayConfirm = /confirm|approv|agree|consent|accept|authori|permission|say|sign|ok|go|continue|proceed|"/i
 /** Bullets that deal with what was answered. */
 const deals = /^(?:if|when|else|otherwise|while|until|unless|repeat|extract|store|save|set|\$)/i
-const answer =
-  /confirm|agree|approv|accept|consent|permi|declin|refus|reject|den(?:y|ies|ied)|answer|repl(?:y|ies)|respon|affirm|positive|negative|\b(?:said|says?|yes|no|not|so|ok|okay|they|wants?|does|do|would|likes?|fine|happy|sure)\b/i
 
 /** Whoever has more to say says it in a step before. */
 const longestQuestion = 1000
 
 /** Whether words look at what a person answered. */
 export function looksAtAnswer(text: string): boolean {
-  return deals.test(text) && answer.test(text)
+  if (!deals.test(text)) return false
+  // What is done in the branch says nothing about what it asks.
+  const comma = /^(?:if|when|while|until|unless)\b/i.test(text) ? withoutQuoted(text).indexOf(',') : -1
+  return speaksOfAnswer(comma === -1 ? text : text.slice(0, comma))
 }
 
 /**

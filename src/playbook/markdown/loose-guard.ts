@@ -13,9 +13,12 @@ import { type Findings, quote } from './findings.ts'
 import { withoutQuoted } from './without-quoted.ts'
 import { negatedCall } from './negation.ts'
 import { singleSpaced } from './single-spaced.ts'
+import { reachOfSteps } from './reach-of-steps.ts'
 import type { LooseGuard, StepContext } from './step-context.ts'
 
 const onlyIf = 'write `If …` with `End program` below it, or `Only continue if …` with a comparison of values'
+const plainForms =
+  'write it as `If …`, `Ask the user to confirm …`, `Say …` or `$x = …`, each a bullet of its own, or move it behind the call'
 const approvals =
   'have a policy ask for approval of the call, which a person gives outside the conversation; the user is asked with `Ask the user to confirm`'
 
@@ -77,15 +80,35 @@ const askers: ReadonlySet<string> = new Set(
 export function noteLooseGuard(bullet: Bullet, how: 'act' | 'ask', context: StepContext): boolean {
   const found = looseGuard(bullet, how, context)
   if (found === null) return false
-  context.guards.push({ bullet, ...found })
+  context.guards.push({ bullet, ...found, harms: 'anywhere' })
   return true
+}
+
+/** Notes what is left to a model: nothing may be before a call that cannot be undone. */
+export function noteProse(bullet: Bullet, what: 'prose' | 'speech', context: StepContext): void {
+  const why =
+    what === 'prose'
+      ? 'is left to a model, whatever it means'
+      : 'is said to the person, and what else it asks for is not done'
+  context.guards.push({ bullet, why, instead: plainForms, harms: 'before a final call' })
+}
+
+/** Notes a question for a yes or a no whose answer is not kept. */
+export function noteQuestion(bullet: Bullet, context: StepContext): void {
+  context.guards.push({
+    bullet,
+    why: 'asks for a yes or a no that nothing looks at',
+    instead:
+      'write `$ok:bool = Ask …`, then `If not $ok` with `End program` below it, or `Ask the user to confirm …`',
+    harms: 'unheard before a final call',
+  })
 }
 
 function looseGuard(
   bullet: Bullet,
   how: 'act' | 'ask',
   context: StepContext,
-): Omit<LooseGuard, 'bullet'> | null {
+): Pick<LooseGuard, 'why' | 'instead'> | null {
   const text = singleSpaced(withoutQuoted(bullet.text))
   if (asksSomebodyElse(text, bullet)) {
     const [call] = context.callables.resembling(text, context.agent)
@@ -143,7 +166,10 @@ export function seeksApproval(text: string): boolean {
   return seekers.has(firstWord(text)) && approval.test(text)
 }
 
-/** Reports the guards that bind nothing: errors where the program calls something that could change anything, else warnings. */
+/**
+ * Reports the guards that bind nothing: errors where the program calls something that could change anything, else warnings. What is left
+ * to interpretation is one only before a call that cannot be undone.
+ */
 export function reportLooseGuards(
   guards: readonly LooseGuard[],
   program: Pick<Program, 'agents'>,
@@ -152,9 +178,24 @@ export function reportLooseGuards(
 ): void {
   if (guards.length === 0) return
   const severity = changesSomething(program, tools) ? 'error' : 'warn'
-  for (const { bullet, why, instead } of guards) {
-    const message = `${quote(bullet.text)} reads like a guard, and ${why}`
+  const reaches = severity === 'error' ? reachOfSteps(program, tools) : null
+  const said = new Set(guards.flatMap(({ bullet, harms }) => (harms === 'anywhere' ? [bullet.id] : [])))
+  for (const { bullet, why, instead, harms } of guards) {
     const place = { text: bullet.place, start: bullet.at, end: bullet.at + bullet.text.length }
-    findings[severity]('loose_guard', place, message, instead)
+    if (harms === 'anywhere') {
+      findings[severity](
+        'loose_guard',
+        place,
+        `${quote(bullet.text)} reads like a guard, and ${why}`,
+        instead,
+      )
+      continue
+    }
+    const reach = reaches?.get(bullet.id)
+    if (reach === undefined || reach.call === null || said.has(bullet.id)) continue
+    if (harms === 'unheard before a final call' && reach.heard) continue
+    said.add(bullet.id)
+    const message = `${quote(bullet.text)} ${why}, and \`${reach.call}\` behind it cannot be undone`
+    findings.error('loose_guard', place, message, instead)
   }
 }

@@ -17,15 +17,17 @@ import { callForm, callInWords } from './call-form.ts'
 import { confirmForm, looksAtAnswer } from './confirm-form.ts'
 import { endingForm } from './ending-form.ts'
 import { Findings, quote } from './findings.ts'
+import { goesOn, wantsAgreement } from './goes-on.ts'
 import { guardForm } from './guard-form.ts'
 import { loopHead } from './loop-form.ts'
-import { noteLooseGuard } from './loose-guard.ts'
+import { noteLooseGuard, noteProse, noteQuestion } from './loose-guard.ts'
 import { lostCall } from './lost-call.ts'
 import { lostEnding, nearForm } from './near-form.ts'
 import { speechForm } from './speech-form.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { stepHash } from './step-hash.ts'
 import { VariableUses } from './variable-uses.ts'
+import { asksYesOrNo } from './yes-or-no.ts'
 
 /** The branch that an `Otherwise` could still belong to. */
 interface OpenBranch {
@@ -87,10 +89,12 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
     const confirming = confirmForm(bullet, context)
     if (confirming !== null) {
       steps.push(...confirming)
+      if (confirming.length === 1) noteQuestion(bullet, context)
       if (itemsOf(bullet).length > 0) withContent(nothing, bullet, context)
       continue
     }
     const body = readBullet(bullet, context)
+    if (body.kind === 'wait' && asksYesOrNo(bullet.text)) noteQuestion(bullet, context)
     // A misspelled `If` has its `Otherwise` all the same; one error for one mistake.
     if (body === nothing) open = openBranch('if', [], null)
     const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...body }
@@ -251,8 +255,14 @@ function unrecognised(bullet: Bullet, context: StepContext): StepBody {
 /** What is said or asked. Words that a model writes do nothing else, so nothing else may stand among them. */
 function spoken(bullet: Bullet, context: StepContext): StepBody | null {
   const body = speechForm(bullet, context)
-  if (body === null || !('words' in body) || body.words?.kind !== 'written') return body
+  if (body === null || !('words' in body)) return body
+  if (body.kind === 'ask' && body.targets.length === 0 && asksYesOrNo(bullet.text))
+    noteQuestion(bullet, context)
+  if (body.words?.kind !== 'written') return body
   if (lostEnding(bullet, context) || lostCall(bullet, context)) return nothing
+  const keeps = body.kind === 'ask' && body.targets.length > 0
+  if (!keeps && (goesOn(bullet.text) || (body.kind === 'say' && wantsAgreement(bullet.text))))
+    noteProse(bullet, 'speech', context)
   if (body.kind === 'ask') noteLooseGuard(bullet, 'ask', context)
   else warnIfSpokenCall(bullet, context)
   return body

@@ -21,11 +21,13 @@ export interface UnresolvedStep {
   readonly candidates: readonly string[]
 }
 
-/** A guard that binds nothing. Whether it is an error is known when the whole program is read. */
+/** A guard that binds nothing, or what may be one. Whether it is an error is known when the whole program is read. */
 export interface LooseGuard {
   readonly bullet: Bullet
   readonly why: string
   readonly instead: string
+  /** Where it does harm; `unheard` is a question before a final call whose answer nothing looks at. */
+  readonly harms: 'anywhere' | 'before a final call' | 'unheard before a final call'
 }
 
 /** What is known while a playbook is read. */
