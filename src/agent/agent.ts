@@ -37,6 +37,7 @@ import { claimName, markUsed, refuseName, refuseUsed } from './run-names.ts'
 import { writeFact, type RunSetup } from './run-setup.ts'
 import { Spending } from './spending.ts'
 import { takeUp } from './take-up.ts'
+import { toldPolicy } from './told-policy.ts'
 
 /** Without a playbook every tool may be used, and nothing is asked for: the gate, the limits and the record stay. */
 const free = new Playbook({ id: 'free', name: 'No playbook', allowExtraTools: true })
@@ -209,15 +210,8 @@ export class Agent {
     )
   }
 
-  /** The policies of a run, which are told what it has spent; what others spend today is not known here. */
   #policy(spending: Spending): Pick<EnforcerOptions, 'policy'> {
-    const policy = this.#policies()
-    if (policy === undefined) return {}
-    const spent = () => {
-      const { tokens, charged } = spending
-      return { run: { tokens, ...(charged === null ? {} : { cost_usd: charged }) }, day: {} }
-    }
-    return { policy: { ...policy, spent: policy.spent ?? spent } }
+    return toldPolicy(this.#policies(), spending, this.#journal, this.#author().tenant)
   }
 
   #secrets(): Pick<EnforcerOptions, 'secrets'> {

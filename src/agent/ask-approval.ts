@@ -3,6 +3,7 @@ import { messageOf } from '../shared/message-of.ts'
 import { shortText } from '../shared/short-text.ts'
 import { toJson } from '../shared/to-json.ts'
 import { riskOf } from '../tool/run-call.ts'
+import { countsFor } from '../tool/shared-counts.ts'
 import type { ToolRegistry } from '../tool/tool-registry.ts'
 import type { HookedCall } from './hook.ts'
 import { callsAbove } from './lineage.ts'
@@ -30,7 +31,9 @@ export async function askApproval(
   const { onApproval, enforcer } = setup
   const { tool, callId, signal } = call
   if (onApproval === null || riskOf({ tool }, tools) !== 'irreversible') return null
-  if (!enforcer.gate.wouldAllow({ tool, callId, arguments: call.arguments }, tools)) return null
+  const asked = { tool, callId, arguments: call.arguments }
+  const counts = await countsFor(enforcer.gate, asked, tools)
+  if (!enforcer.gate.wouldAllow(asked, tools, counts)) return null
   // A copy that cannot be changed: what is approved is what is made.
   const args = (toJson(call.arguments) as { readonly value: Json }).value as JsonObject
   const answer = await answerOf(onApproval, { ...call, arguments: args })

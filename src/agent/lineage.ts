@@ -12,6 +12,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CallOutcome } from '../tool/run-call.ts'
+import { countsFor } from '../tool/shared-counts.ts'
 import type { ToolRegistry } from '../tool/tool-registry.ts'
 import type { RunSetup } from './run-setup.ts'
 
@@ -65,7 +66,10 @@ export async function admitAbove(
     const { callId } = above
     const { enforcer, record } = above.setup
     // The tool is the child's: it need not be offered above, but it has to be legal there.
-    const { allowed, message } = enforcer.gate.judge(tool, { callId, arguments: call.arguments }, tools)
+    const { gate } = enforcer
+    const asked = { callId, arguments: call.arguments }
+    const counts = await countsFor(gate, { tool, ...asked }, tools)
+    const { allowed, message } = gate.judge(tool, asked, tools, counts)
     if (!allowed) {
       settle({ tool, enforcement: null, status: 'not_executed', error: 'refused above' })
       return { refusal: `the run above (${record.run}) refuses it: ${message}`, settle: () => undefined }

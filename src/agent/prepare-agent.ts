@@ -59,6 +59,7 @@ export async function prepareAgent(setup: AgentSetup): Promise<ReadyAgent> {
 /** The journal, telling of every entry once it is written. */
 function watch(journal: Journal, onEvent: (event: AgentEvent) => void): Journal {
   return {
+    ledger: journal.ledger,
     async append(run, facts, options) {
       const entries = await journal.append(run, facts, options)
       for (const { type, at, data } of entries) onEvent({ ...data, type, at } as unknown as AgentEvent)

@@ -6,6 +6,7 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { readOutcome, type ReadOutcome } from '../tool/read-outcome.ts'
 import { findOutSent } from '../tool/find-out-sent.ts'
+import { countsFor } from '../tool/shared-counts.ts'
 import type { LostCall } from '../tool/find-out.ts'
 import type { Gate } from '../tool/gate.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -52,7 +53,10 @@ export async function takeUp(
       key: `${state.run}/${callKey(state, callId)}`,
       args: args ?? {},
       signal: options.signal,
-      mayRepeat: () => enforcer.gate.mayRepeat(tool, args),
+      mayRepeat: async () => {
+        const counts = await countsFor(enforcer.gate, { tool, callId, arguments: args ?? {} })
+        return enforcer.gate.mayRepeat({ callId, tool, args }, counts)
+      },
     }
     const found = settled ?? (await interrupted(enforcer.gate, callId, asked, lost))
     // Nobody knows still, which is written down already.

@@ -16,6 +16,12 @@ const meaning: Readonly<Record<BudgetKey, { of: 'run' | 'day'; what: keyof Spent
   max_calls_per_day: { of: 'day', what: 'calls', unit: 'calls' },
 }
 
+/** Says whether a rule is a budget of a day, by its name. */
+export function isDayBudget(rule: string): boolean {
+  const key = rule.replace(/^budgets\./, '')
+  return key !== rule && Object.hasOwn(meaning, key) && meaning[key as BudgetKey].of === 'day'
+}
+
 /** How a budget speaks: once it is used up. */
 export function compileBudget(key: BudgetKey, most: number): Pick<PolicyRule, 'speak' | 'silence'> {
   const { of, what, unit } = meaning[key]

@@ -27,7 +27,7 @@ const nothing: Readonly<Record<string, unknown>> = {
 
 /** The decision as data for the record. */
 export function writeDecision({ decision, request, facts, now, shown }: DecisionRecord): JsonObject {
-  const { step, risk, target } = request
+  const { step, risk, target, undoes } = request
   const given = Object.entries(facts).filter(([name, value]) => !isNothing(name, value))
   return {
     decision,
@@ -35,6 +35,7 @@ export function writeDecision({ decision, request, facts, now, shown }: Decision
       ...(step === null ? {} : { step }),
       ...(risk == null ? {} : { risk }),
       ...(target === null ? {} : { target }),
+      ...(undoes === true ? { undoes } : {}),
     },
     facts: Object.fromEntries(given),
     ...(now === null ? {} : { now }),
@@ -47,11 +48,11 @@ export function readDecision(record: JsonObject): DecisionRecord {
   const { decision, request, facts, now, shown } = record as unknown as Partial<DecisionRecord>
   if (!isObject(decision) || !isObject(request) || !isObject(facts))
     throw new TypeError('this is no decision of policies')
-  const { step = null, risk = null, target = null } = request as Partial<PolicyRequest>
+  const { step = null, risk = null, target = null, undoes } = request as Partial<PolicyRequest>
   const { now: earlier, ...others } = facts as Partial<PolicyFacts>
   return {
     decision: decision as PolicyDecision,
-    request: { step, risk, target },
+    request: { step, risk, target, ...(undoes === undefined ? {} : { undoes }) },
     facts: { ...nothing, ...others } as unknown as DecisionRecord['facts'],
     now: now ?? earlier ?? null,
     shown: shown === true,

@@ -8,6 +8,7 @@
  * J4  What cannot be judged is a denial, and no broken glass lifts it.
  * J5  A rule that broken glass lifts counts as if it were not there.
  * J6  `approvals` say what an approval takes; where none of them spoke, `approval_defaults` do.
+ * J7  Limits and budgets say nothing to a call that undoes another: everything else does (G17).
  */
 import type { BreakGlass, CompiledPolicy } from './compile-policy.ts'
 import { isStricter, type ApprovalDemand, type Finding, type PolicyVerdict } from './decision.ts'
@@ -75,6 +76,8 @@ export function judgePolicy(
 
 /** What a rule says to a call: a text says why it is not about it, null that it has nothing to say. */
 function ask(rule: PolicyRule, situation: Situation): Utterance | string | null {
+  if (situation.request.undoes === true && (rule.section === 'limits' || rule.section === 'budgets'))
+    return 'the call undoes another, which a limit does not keep from being undone'
   if (rule.step !== null && rule.step !== situation.request.step) return `it is about the step ${rule.step}`
   if (rule.risks !== null && !rule.risks.has(situation.risk))
     return `it is about calls that are ${[...rule.risks].join(' or ')}`

@@ -26,6 +26,8 @@ export interface PolicyRequest {
   readonly risk?: Risk | null | undefined
   /** What the call acts on, as the tool's `target` says; null where it does not say. */
   readonly target: string | null
+  /** The call undoes what the run did: limits and budgets keep silent, so that nothing stays half done for want of a place. */
+  readonly undoes?: boolean | undefined
 }
 
 /** Who asks for the call, and what they may act as. */

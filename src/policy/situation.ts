@@ -37,6 +37,8 @@ function problemOf(request: PolicyRequest, facts: PolicyFacts): string | null {
   if (request.args !== null && !isObject(request.args)) return 'the arguments are not a mapping'
   if (request.step !== null && typeof request.step !== 'string') return 'the step is not a name'
   if (request.target !== null && typeof request.target !== 'string') return 'the target is not a text'
+  if (request.undoes !== undefined && typeof request.undoes !== 'boolean')
+    return 'it is not known whether the call undoes another'
   const { risk } = request
   if (risk !== undefined && risk !== null && !risks.includes(risk))
     return 'the risk of the tool is none that is known'

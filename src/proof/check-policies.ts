@@ -10,6 +10,7 @@
  */
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { CallHistory } from '../policy/call-history.ts'
+import { countsOthers } from '../policy/counts-others.ts'
 import { decide } from '../policy/decide.ts'
 import type { ApprovalDemand, PolicyDecision } from '../policy/decision.ts'
 import { factOf, readDecision, type DecisionRecord } from '../policy/decision-record.ts'
@@ -63,8 +64,7 @@ export function askPoliciesAgain(
     const message = `the policies say ${describe(decision)}, and the record says ${describe(record.decision)}`
     return { ...reading, wrong: message }
   }
-  const counted = policies.some(({ counters }) => counters.some(({ scope }) => scope !== 'run'))
-  return { ...reading, onItsWord: counted ? 'what was counted over other runs' : null }
+  return { ...reading, onItsWord: policies.some(countsOthers) ? 'what was counted over other runs' : null }
 }
 
 /** What is wrong with a vote on a held call, if anything is: whether it counts, and what it comes to. */
@@ -107,7 +107,7 @@ function factProblem(
 ): string | null {
   const lacking = missingPolicy(
     state,
-    call,
+    { ...call, toldItUndoes: request.undoes },
     policies.map(({ ref }) => ref.id),
   )
   if (lacking !== null) return lacking

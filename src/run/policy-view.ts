@@ -67,12 +67,24 @@ export function stepForPolicy(state: RunState, tool: string, callId: string | nu
   return typeof owner === 'string' ? null : (owner.step?.id ?? null)
 }
 
-/** Why the policies that were asked about a call, by their ids, are not enough; null if they are. A runbook's own is asked where a step requires approval. */
+/** Whether a call is the one that is due to undo another. */
+export function isUndoing(state: RunState, callId: string | null): boolean {
+  return callId !== null && state.compensation !== null && nextUndo(state)?.callId === callId
+}
+
+/** Why the policies that were asked about a call, by their ids, or what they were told of it, is not enough; null if it is. A runbook's own is asked where a step requires approval. */
 export function missingPolicy(
   state: RunState,
-  { tool, callId }: { readonly tool: string; readonly callId: string | null },
+  call: {
+    readonly tool: string
+    readonly callId: string | null
+    readonly toldItUndoes?: boolean | undefined
+  },
   asked: readonly string[],
 ): string | null {
+  const { tool, callId, toldItUndoes } = call
+  if (toldItUndoes === true && !isUndoing(state, callId))
+    return 'the policies were told that the call undoes another, and it does not'
   const { playbook } = state.compiled
   const step = playbook.getStep(stepForPolicy(state, tool, callId) ?? '')
   if (step === null || step.tool !== tool || !step.requiresApproval) return null

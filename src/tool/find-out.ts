@@ -27,7 +27,7 @@ export interface LostCall {
   /** What did the work, where it was not the tool's own. */
   readonly execute?: ((args: JsonObject, context: ToolContext) => unknown) | undefined
   /** Asked before each repetition; a call that may not be made any more is not made again. Without it, it may. */
-  readonly mayRepeat?: (() => boolean) | undefined
+  readonly mayRepeat?: (() => boolean | Promise<boolean>) | undefined
 }
 
 /** What became of a call, and how that is known. */
@@ -87,7 +87,7 @@ async function repeat(tool: Tool, call: LostCall): Promise<FindOutResult | null>
   const { key, args, signal, execute = tool.execute } = call
   for (const pause of pauses) {
     if (pause > 0 && !(await rest(pause, signal))) return null
-    if (signal?.aborted === true || !mayRepeat(call)) return null
+    if (signal?.aborted === true || !(await mayRepeat(call))) return null
     try {
       const limits = { seconds: tool.timeoutSeconds ?? defaultSeconds, signal }
       const value = await withLimits(limits, (inner) =>
@@ -102,9 +102,9 @@ async function repeat(tool: Tool, call: LostCall): Promise<FindOutResult | null>
 }
 
 /** Whether the call may still be made; what cannot be judged may not. */
-function mayRepeat(call: LostCall): boolean {
+async function mayRepeat(call: LostCall): Promise<boolean> {
   try {
-    return call.mayRepeat?.() !== false
+    return (await call.mayRepeat?.()) !== false
   } catch {
     return false
   }

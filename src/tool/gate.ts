@@ -11,13 +11,13 @@
  *     runs a tool waits for `written` first (G16).
  */
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import type { LedgerCounts } from '../journal/call-ledger.ts'
 import { decide } from '../run/decide.ts'
 import type { RunEvent } from '../run/event.ts'
 import { passTime, perform, startRun, type Performance, type RunStart } from '../run/perform.ts'
 import type { RunRequest } from '../run/request.ts'
 import type { RunState } from '../run/state.ts'
 import { readState, writeState } from '../run/state-json.ts'
-import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { compensationOf } from './compensation-of.ts'
 import { describeAnswer } from './describe-answer.ts'
@@ -27,7 +27,7 @@ import type { ProposedCall } from './enforcer-options.ts'
 import type { ApprovalVote } from '../run/approval.ts'
 import { isWaiting } from '../run/decide-approval.ts'
 import type { IdentityKind } from '../policy/policy-request.ts'
-import type { PolicyGuard } from './policy-guard.ts'
+import type { JudgedCall, PolicyGuard } from './policy-guard.ts'
 import { readProposal } from './read-proposal.ts'
 import { recordFailure, refuseUnjudged, refuseUnrecorded } from './record-failure.ts'
 import type { RunSecrets } from './run-secrets.ts'
@@ -101,12 +101,13 @@ export class Gate {
 
   /**
    * Judges a call and reserves its place if it is allowed. Never throws (G1). `tools` are those the call is one of, where it is made
-   * by a run below this one.
+   * by a run below this one; `counts` what all runs of the tenant did, where policies ask for it.
    */
   judge(
     tool: string,
     call: Omit<ProposedCall, 'tool'>,
     tools: ToolRegistry | null = this.tools,
+    counts: LedgerCounts | null = null,
   ): EnforcementResult {
     if (this.#broken !== null) return refuseUnrecorded(tool, this.#broken.cause)
     let due: readonly RunEvent[] = []
@@ -115,7 +116,7 @@ export class Gate {
       const now = this.#forward(clock, this.#state.clock)
       // What is due by itself comes first, so that policies are told of the state in which the call is judged.
       due = passTime(this.#state, { now })
-      const { request, facts } = this.#propose(tool, call, tools, { clock, now })
+      const { request, facts } = this.#propose(tool, call, tools, counts, { clock, now })
       const { answer, events } = perform(this.#state, request, facts)
       this.#write(due.length === 0 ? events : [...due, ...events])
       due = []
@@ -129,17 +130,31 @@ export class Gate {
   }
 
   /** Says whether a call would be let through now; reserves and records nothing. `tools` as for `judge`. */
-  wouldAllow(call: ProposedCall, tools: ToolRegistry | null = this.tools): boolean {
-    const { request, facts } = this.#propose(call.tool, call, tools)
+  wouldAllow(
+    call: ProposedCall,
+    tools: ToolRegistry | null = this.tools,
+    counts: LedgerCounts | null = null,
+  ): boolean {
+    const { request, facts } = this.#propose(call.tool, call, tools, counts)
     return decide(this.#state, request, facts).some((event) => event.type === 'tool.admitted')
   }
 
+  /** What policies ask about other runs before they judge a call, and who can say; null where they ask nothing, or nobody can. */
+  asksOthers(call: ProposedCall, tools: ToolRegistry | null): ReturnType<PolicyGuard['asksOthers']> {
+    const { policy, clock } = this.#options
+    if (policy === null) return null
+    const now = readClock(clock)
+    const { request } = readProposal(call.tool, call, tools, now)
+    return policy.asksOthers(this.#state, request, tools?.get(call.tool) ?? null, now)
+  }
+
   /** Says whether policies still let a call go out that was admitted before and is sent again under its key; what approved it still counts. */
-  mayRepeat(tool: string, args: JsonObject | null): boolean {
+  mayRepeat(call: JudgedCall, counts: LedgerCounts | null): boolean {
     const { policy, clock } = this.#options
     if (this.#state.suspension !== null) return false
     if (policy === null) return true
-    const said = policy.judge(this.#state, { tool, args }, this.tools?.get(tool) ?? null, readClock(clock))
+    const tool = this.tools?.get(call.tool) ?? null
+    const said = policy.judge(this.#state, call, tool, readClock(clock), counts)
     return said.verdict !== 'deny'
   }
 
@@ -174,6 +189,7 @@ export class Gate {
     tool: string,
     call: Omit<ProposedCall, 'tool'>,
     tools: ToolRegistry | null,
+    counts: LedgerCounts | null = null,
     time?: { readonly clock: number; readonly now: number },
   ) {
     const { policy } = this.#options
@@ -182,7 +198,7 @@ export class Gate {
     const { request, facts } = readProposal(tool, call, tools, now)
     if (policy === null) return { request, facts }
     // A window of a policy is one of the clock on the wall, whatever the run counts.
-    const said = policy.judge(this.#state, request, tools?.get(request.tool) ?? null, clock)
+    const said = policy.judge(this.#state, request, tools?.get(request.tool) ?? null, clock, counts)
     return { request, facts: { ...facts, policy: said } }
   }
 

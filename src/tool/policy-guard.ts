@@ -9,10 +9,13 @@
  * Y3  A call that is only shown, in a dry run, waits for nobody: that it would have is recorded. One that is really made waits, also there.
  */
 import type { PolicyFact } from '../run/approval.ts'
-import { countCalls, madeCalls, ownSpending, stepForPolicy } from '../run/policy-view.ts'
+import { countCalls, isUndoing, madeCalls, ownSpending, stepForPolicy } from '../run/policy-view.ts'
 import type { RunState } from '../run/state.ts'
 import type { Ticket } from '../run/ticket.ts'
+import type { CallLedger, LedgerCounts, LedgerQuestion } from '../journal/call-ledger.ts'
+import { matchesName } from '../playbook/match-name.ts'
 import { CallHistory } from '../policy/call-history.ts'
+import { isDayBudget } from '../policy/compile-budget.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { decide } from '../policy/decide.ts'
 import type { ApprovalDemand } from '../policy/decision.ts'
@@ -36,7 +39,18 @@ export interface PolicySetup {
   readonly breakGlass?: string | null
   /** What a run cannot count by itself: its tokens and dollars, and what was spent today. A budget on what nobody counts denies. */
   readonly spent?: () => { readonly run: Partial<Spent>; readonly day: Partial<Spent> }
+  /** Counts what all runs of the tenant do. Without it, a limit over other runs denies, and so does a budget of a day. */
+  readonly shared?: { readonly ledger: CallLedger; readonly tenant: string } | undefined
 }
+
+/** A call as policies are asked about it. */
+export interface JudgedCall {
+  readonly callId?: string | null
+  readonly tool: string
+  readonly args: JsonObject | null
+}
+
+const dayMs = 86_400_000
 
 /** The policies that a run stands under. */
 export class PolicyGuard {
@@ -46,12 +60,38 @@ export class PolicyGuard {
     this.#setup = setup
   }
 
-  /** What policies say to a call, as the run machine takes it. Never throws. */
-  judge(
+  /** What is to be counted over other runs before the call is judged, and by whom; null where no policy asks for it, or nobody counts. */
+  asksOthers(
     state: RunState,
-    call: { readonly callId?: string | null; readonly tool: string; readonly args: JsonObject | null },
+    call: JudgedCall,
     tool: Tool | null,
     now: number,
+  ): { readonly ledger: CallLedger; readonly question: LedgerQuestion } | null {
+    const { policies, principal, shared } = this.#setup
+    const { callId = null, tool: name, args } = call
+    if (shared === undefined || isUndoing(state, callId)) return null
+    const windows = policies.flatMap(({ counters }) =>
+      counters.flatMap(({ key, scope, tools, seconds }) =>
+        scope === 'run' || !(tools ?? ['*']).some((glob) => matchesName(glob, name))
+          ? []
+          : { key, scope, tools, since: now - (seconds ?? now / 1000) * 1000 },
+      ),
+    )
+    if (windows.length === 0 && !policies.some(hasDayBudget)) return null
+    const target = tool === null ? null : targetOf(tool, args)
+    const place = { run: state.run, callId: callId ?? '', tool: name, target, at: now }
+    const dayBegan = Math.floor(now / dayMs) * dayMs
+    const who = { tenant: shared.tenant, principal: principal.id }
+    return { ledger: shared.ledger, question: { ...who, call: place, windows, dayBegan } }
+  }
+
+  /** What policies say to a call, as the run machine takes it. `counts` are what was counted over other runs, where somebody did. Never throws. */
+  judge(
+    state: RunState,
+    call: JudgedCall,
+    tool: Tool | null,
+    now: number,
+    counts: LedgerCounts | null = null,
   ): PolicyFact {
     const { tool: name, args } = call
     const target = tool === null ? null : targetOf(tool, args)
@@ -61,8 +101,9 @@ export class PolicyGuard {
       step: stepForPolicy(state, name, call.callId ?? null),
       risk: tool?.risk ?? null,
       target,
+      ...(isUndoing(state, call.callId ?? null) ? { undoes: true } : {}),
     }
-    const facts = this.#facts(state, request, now)
+    const facts = this.#facts(state, request, now, counts)
     const decision = decide(this.#setup.policies, request, facts)
     const { past: _past, now: _now, inputs: _inputs, ...others } = facts
     const shown = facts.mode === 'dry-run' && tool !== null && isOnlyShown(tool)
@@ -96,7 +137,12 @@ export class PolicyGuard {
     return [...new Set([this.#setup.principal.id, ...(this.#setup.requesters ?? [])])]
   }
 
-  #facts(state: RunState, request: { readonly target: string | null }, now: number): PolicyFacts {
+  #facts(
+    state: RunState,
+    request: { readonly target: string | null },
+    now: number,
+    counts: LedgerCounts | null,
+  ): PolicyFacts {
     const { policies, principal, mode = 'execute', context = {}, breakGlass = null, spent } = this.#setup
     const asks = policies.some(({ questions }) => questions.size > 0)
     return {
@@ -106,18 +152,33 @@ export class PolicyGuard {
       inputs: state.inputs,
       context,
       past: asks ? new CallHistory(madeCalls(state), policies) : null,
-      counters: Object.fromEntries(
-        policies.flatMap((policy) => this.#count(policy, state, request.target, now)),
-      ),
-      spent: { run: { ...spent?.().run, ...ownSpending(state, now) }, day: spent?.().day ?? {} },
+      counters: {
+        ...Object.fromEntries(policies.flatMap((policy) => this.#count(policy, state, request.target, now))),
+        ...counts?.windows,
+      },
+      spent: {
+        run: { ...spent?.().run, ...ownSpending(state, now) },
+        day: { ...dayOf(policies, counts), ...spent?.().day },
+      },
       breakGlass,
     }
   }
 
-  /** What a run can count by itself: its own calls. A limit over other runs finds no counter, and denies (Y2). */
+  /** What a run can count by itself: its own calls. A limit over other runs finds its counter where somebody counts for all, else none, and denies (Y2). */
   #count(policy: CompiledPolicy, state: RunState, target: string | null, now: number): [string, Counter][] {
     return policy.counters.flatMap((query): [string, Counter][] =>
       query.scope === 'run' ? [[query.key, countCalls(state, query, target, now)]] : [],
     )
   }
+}
+
+function hasDayBudget({ rules }: CompiledPolicy): boolean {
+  return rules.some(({ name }) => isDayBudget(name))
+}
+
+/** What was spent today, for policies that ask. */
+function dayOf(policies: readonly CompiledPolicy[], counts: LedgerCounts | null): Partial<Spent> {
+  if (counts === null || !policies.some(hasDayBudget)) return {}
+  const { calls, tokens, cost } = counts.day
+  return { calls, tokens, ...(cost === null ? {} : { cost_usd: cost }) }
 }

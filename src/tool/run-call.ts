@@ -29,6 +29,7 @@ import type { Gate } from './gate.ts'
 import { findOut } from './find-out.ts'
 import { withoutSecrets } from './find-out-sent.ts'
 import { giveUp, readResult, withLimits } from './run-tool.ts'
+import { admitCall, countsFor } from './shared-counts.ts'
 import { ToolFailure } from './tool-failure.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import { stricterRisk, type Risk, type Tool, type ToolContext } from './tool.ts'
@@ -118,7 +119,9 @@ async function pass(gate: Gate, call: CallToRun, proposed: ProposedCall): Promis
 
 async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Promise<CallOutcome> {
   const { tool } = call
-  const enforcement = gate.judge(tool, proposed)
+  const answer = admitCall(gate, proposed)
+  // Where nothing is asked of other runs, it is judged in this moment.
+  const enforcement = answer instanceof Promise ? await answer : answer
   if (!enforcement.allowed) {
     const status = enforcement.code === 'awaiting_approval' ? 'held' : 'denied'
     return { tool, enforcement, status, error: enforcement.message ?? 'denied' }
@@ -177,7 +180,8 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
       signal: call.signal,
       execute: begin,
       risk: riskOf(call, gate.tools),
-      mayRepeat: () => gate.mayRepeat(tool, judged),
+      mayRepeat: async () =>
+        gate.mayRepeat({ callId, tool, args: judged }, await countsFor(gate, { ...proposed, callId })),
     }
     const { outcome, result, found } = withoutSecrets(await findOut(registered, lost), secrets)
     settle(outcome, result, outcome === 'succeeded' ? undefined : message, found)

@@ -25,6 +25,7 @@ export function bindJournal(store: ChainStore, isRead: (tool: string) => boolean
     return known
   }
   return {
+    ledger: store.ledger,
     async append(run: string, facts: readonly JournalFact[], options: AppendOptions & LazyAppend) {
       const calls = callsOf(run)
       const { reservations, releases } = calls.changes(facts)

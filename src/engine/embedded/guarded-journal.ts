@@ -18,11 +18,12 @@ export function targetKey(target: string): string {
 export type EntryListener = (run: string, entries: readonly JournalEntry[]) => void
 
 /** The part of a store that runs use. */
-export type RunJournal = Pick<ChainStore, 'append' | 'read' | 'runs' | 'close' | 'keep' | 'kept'>
+export type RunJournal = Pick<ChainStore, 'ledger' | 'append' | 'read' | 'runs' | 'close' | 'keep' | 'kept'>
 
 /** The store, guarded. `close` closes nothing: the store outlives each run. */
 export function guardJournal(store: ChainStore, turnstile: Turnstile, onEntries: EntryListener): RunJournal {
   return {
+    ledger: store.ledger,
     async append(run: string, facts: readonly JournalFact[], options: AppendOptions & LazyAppend) {
       const { reservations, releases } = changesOf(run, facts, turnstile)
       const guarded =
