@@ -1,4 +1,5 @@
 import type { ApprovalDemand } from '../policy/decision.ts'
+import { defaultPolicy } from '../policy/default-policy.ts'
 import { expectedDemands } from '../policy/expected-demands.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -12,8 +13,11 @@ export function approvalOutlook(
   tools: readonly Tool[],
 ): readonly string[] {
   const lines = new Set<string>()
+  const held = new Map<string, readonly string[]>()
   for (const step of playbook.steps) {
-    for (const name of step.expectedTools) {
+    // A call that the runtime makes is one too, and so is what undoes it.
+    const called = [step.tool, step.compensate?.tool ?? null].filter((name) => name !== null)
+    for (const name of new Set([...step.expectedTools, ...called])) {
       const tool = tools.find((each) => each.name === name)
       if (tool === undefined) continue
       for (const { demand, certain } of expectedDemands(policies, {
@@ -22,6 +26,7 @@ export function approvalOutlook(
         risk: tool.risk,
       })) {
         const known = knownApprovers(demand, people, requesters)
+        if (demand.policy === defaultPolicy().ref.id) held.set(name, known)
         if (known.length >= demand.count || isOpenToAnyName(demand)) continue
         const takes = `${demand.count} × ${demand.roles.join(' or ') || 'anybody'}`
         const who = known.length === 0 ? 'nobody' : `only ${known.join(', ')}`
@@ -32,7 +37,17 @@ export function approvalOutlook(
       }
     }
   }
-  return [...lines]
+  return [...describeDefaults(held), ...lines]
+}
+
+/** What the defaults hold back where nobody named a policy, who could approve it, and how somebody alone goes on. */
+function describeDefaults(held: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  if (held.size === 0) return []
+  const who = [...new Set([...held.values()].flat())]
+  return [
+    `NO POLICY IS NAMED, so the defaults hold: ${[...held.keys()].join(', ')} cannot be undone, and waits for approval${who.length === 0 ? '' : `; could be: ${who.join(', ')}`}.`,
+    'To approve it yourself, name a policy with `allow_self_approval: true`; to have it made without, one with `risk: { irreversible: allow }` (--policy FILE, or `policies` of the configuration).',
+  ]
 }
 
 /** Where a name need not be checked and any will do, there is always another one. */

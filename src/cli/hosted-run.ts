@@ -14,7 +14,7 @@ import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { loadConfig } from '../source/load-config.ts'
 import { openPinnedPlaybook } from './pinned-playbook.ts'
-import { policySetup, openStanding } from './run-standing.ts'
+import { policySetup, openStanding, underDefaults } from './run-standing.ts'
 import { readStart } from './run-start.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -81,7 +81,7 @@ async function openRun(
     )
   const bound = await openTools(config, { inputs, secrets: playbook.secrets, dry: null })
   try {
-    const policy = policySetup(standing, start.mode)
+    const policy = policySetup(underDefaults(standing, playbook), start.mode)
     const agent = await prepareAgent({
       playbook,
       tools: bound.tools.map(({ tool }) => tool),

@@ -13,7 +13,7 @@ import { type Flags, readFlags, unknown } from './read-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
 import { codeOf } from './run-playbook.ts'
 import { RunSession } from './run-session.ts'
-import { openStanding } from './run-standing.ts'
+import { openStanding, underDefaults } from './run-standing.ts'
 import { describeHeld } from './describe-held-call.ts'
 import { heldCalls } from './held-call.ts'
 import { type RunStart, readStart } from './run-start.ts'
@@ -82,7 +82,7 @@ export const resumeCommand: Command = {
       file: relative('.', start.playbook),
       inputs: begun['inputs'] as JsonObject,
       config,
-      standing,
+      standing: underDefaults(standing, playbook),
       model: flags.flags.get('model') ?? start.model,
       // Another script is taken from its beginning.
       answered: flags.flags.has('model') ? 0 : answered,

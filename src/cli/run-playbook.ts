@@ -20,7 +20,7 @@ import { missingInputs, readInputs } from './run-inputs.ts'
 import { defaultModel, type RunRequest } from './run-request.ts'
 import { assertScriptPath, RunScript, writeTurns } from './run-script.ts'
 import { RunSession } from './run-session.ts'
-import { openStanding } from './run-standing.ts'
+import { openStanding, underDefaults } from './run-standing.ts'
 import { type RunStart, writeStart } from './run-start.ts'
 
 /** Runs a typed playbook: an agent works through it. */
@@ -56,7 +56,7 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
     playbook,
     inputs,
     config,
-    standing,
+    standing: underDefaults(standing, playbook),
     answered: 0,
     folder,
     run,

@@ -1,6 +1,8 @@
 import { relative, resolve } from 'node:path'
 import type { JournalEntry } from '../app.ts'
+import type { Playbook } from '../playbook/playbook.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import { defaultPolicy } from '../policy/default-policy.ts'
 import type { PolicyMode, Principal } from '../policy/policy-request.ts'
 import type { Config } from '../source/config.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
@@ -40,6 +42,12 @@ export function openStanding(
   const principal = localUser(people)
   const requesters = [...new Set([principal.id, ...requestersOf(before)])]
   return { policies, paths, people, principal, requesters }
+}
+
+/** The standing of a run by a playbook: where no policy is named, the defaults hold for a playbook with calls that the runtime makes. */
+export function underDefaults(standing: RunStanding, { steps }: Playbook): RunStanding {
+  const calls = steps.some(({ tool }) => tool !== null)
+  return standing.policies.length > 0 || !calls ? standing : { ...standing, policies: [defaultPolicy()] }
 }
 
 /** What an agent is told of it; nothing where there is no policy, and then none is asked. */
