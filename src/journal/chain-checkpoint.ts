@@ -7,15 +7,18 @@ export interface ChainHead {
   readonly hash: string
 }
 
+/** An Ed25519 signature in hexadecimal, and the id of its key. */
+export interface Signature {
+  readonly key: string
+  readonly signature: string
+}
+
 /** A statement, signed with the server's key, that chains stood where it says. */
-export interface Checkpoint {
+export interface Checkpoint extends Signature {
   readonly v: 1
   readonly tenant: string
   readonly at: number
   readonly heads: readonly ChainHead[]
-  /** The id of the key, and the Ed25519 signature in hexadecimal. */
-  readonly key: string
-  readonly signature: string
 }
 
 /** The text that is signed. Its first line keeps the signature from meaning anything else. */

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../shared/canonical-json.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { writeLink, type SealedEntry } from './chain.ts'
-import type { ChainHead, Checkpoint } from './chain-checkpoint.ts'
+import type { ChainHead, Checkpoint, Signature } from './chain-checkpoint.ts'
 import type { JournalEntry } from './journal.ts'
 
 /** The version of the export format; a verifier refuses one it does not know. */
@@ -32,6 +32,8 @@ export interface ExportManifest {
   /** Public keys by their id: Ed25519, in PEM. */
   readonly publicKeys: { readonly [id: string]: string }
   readonly checkpoints: readonly Checkpoint[]
+  /** The signature over all that is shown in the place of withheld payloads; the text is made by `viewsText`. */
+  readonly views?: Signature
 }
 
 /** A line of an export about one entry. */
@@ -39,7 +41,7 @@ export type ExportEntry =
   | (Omit<SealedEntry, 'payload'> & {
       readonly salt?: string
       readonly data?: JsonObject
-      /** What the payload says with secrets taken out, where it is withheld; for people, and not proven. */
+      /** What the payload says with secrets taken out, where it is withheld: the word of who signed the views. */
       readonly view?: JsonObject
     })
   /** Of a record without a chain; `redacted` where secrets were taken out of its payload. */

@@ -1,5 +1,5 @@
 import type { SealedEntry } from './chain.ts'
-import type { Checkpoint } from './chain-checkpoint.ts'
+import type { Checkpoint, Signature } from './chain-checkpoint.ts'
 import type { Authorship, Halt, JournalFact, LeasedJournal } from './journal.ts'
 
 /** A journal whose record can be proven: chained, authenticated and signed, with payloads that can be erased. */
@@ -18,6 +18,8 @@ export interface ChainStore extends LeasedJournal {
   checkpoints(chain: string): Promise<readonly Checkpoint[]>
   /** Signs where the run and its tenant stand now. Throws `invalid_value` if there is no such run. */
   checkpoint(run: string, at: number): Promise<Checkpoint>
+  /** Signs a text, whose first line says what for. */
+  sign(text: string): Signature
   /** The public keys by their id, in PEM. */
   publicKeys(): Readonly<Record<string, string>>
   /** Writes what was done to the tenant itself into its chain. */

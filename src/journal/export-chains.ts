@@ -1,3 +1,4 @@
+import { digest } from '../shared/digest.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { isTenantChain, tenantChain, type SealedEntry } from './chain.ts'
 import type { ChainHead, Checkpoint } from './chain-checkpoint.ts'
@@ -9,10 +10,11 @@ import {
   type ExportPeriod,
 } from './chain-export.ts'
 import type { ChainStore } from './chain-store.ts'
+import { viewsText, type ShownView } from './export-views.ts'
 import type { JournalEntry } from './journal.ts'
 
 /** What an export takes from a store. */
-export type ExportSource = Pick<ChainStore, 'sealed' | 'checkpoints' | 'kept' | 'publicKeys'>
+export type ExportSource = Pick<ChainStore, 'sealed' | 'checkpoints' | 'kept' | 'publicKeys' | 'sign'>
 
 /** How runs are exported. */
 export interface ExportOptions {
@@ -24,8 +26,8 @@ export interface ExportOptions {
 }
 
 /**
- * Takes secrets out of a payload or a document. A payload that this changes is withheld, and stands in the export as its digest and for
- * people only; such a document is left out.
+ * Takes secrets out of a payload or a document. A payload that this changes is withheld, and stands in the export as its digest and, for
+ * people, as what is left; such a document is left out.
  */
 export type Redact = (data: JsonObject) => JsonObject
 
@@ -48,6 +50,7 @@ export async function exportChains(
   const documents: Record<string, Json> = {}
   const checkpoints = new Map<string, Checkpoint>()
   const lines: string[] = ['']
+  const views: ShownView[] = []
   const chosen = new Set<unknown>(runs)
   const asked = new Set<string>()
   const partial = period !== undefined || tenants.length === 0
@@ -56,9 +59,9 @@ export async function exportChains(
   for (const chain of names) {
     const entries = await sealed(chain)
     chains.push({ chain, entries: entries.length, hash: entries.at(-1)?.hash ?? null })
-    for (const digest of documentsOf(entries)) {
-      if (!asked.has(digest)) await addDocument(source, digest, documents, redact)
-      asked.add(digest)
+    for (const name of documentsOf(entries)) {
+      if (!asked.has(name)) await addDocument(source, name, documents, redact)
+      asked.add(name)
     }
     // Whatever is signed of a run is signed of its tenant, too, so that one question is enough for all runs.
     const signed = tenants.length === 0 || isTenantChain(chain) ? await source.checkpoints(chain) : []
@@ -68,7 +71,10 @@ export async function exportChains(
       if (!partial || each.heads.every(isAbout)) checkpoints.set(each.signature, each)
     }
     for (const entry of entries) {
-      lines.push(isWithheld(entry) ? writeSealedLine({ ...entry, payload: null }) : writeEntry(entry, redact))
+      const payload = isWithheld(entry) ? null : entry.payload
+      const view = payload === null || redact === undefined ? null : viewOf(payload.data, redact)
+      if (view !== null) views.push({ hash: entry.hash, view })
+      lines.push(writeSealedLine({ ...entry, payload }, view))
     }
   }
   const manifest: ExportManifest = {
@@ -80,6 +86,7 @@ export async function exportChains(
     documents,
     publicKeys: source.publicKeys(),
     checkpoints: [...checkpoints.values()],
+    ...(views.length === 0 ? {} : { views: source.sign(viewsText(views, digest)) }),
   }
   lines[0] = JSON.stringify(manifest)
   return lines
@@ -118,12 +125,6 @@ export function exportPlain(
   }
   const lines = entries.map((entry) => writePlainLine(entry, viewOf(entry.data, redact)))
   return [JSON.stringify(manifest), ...lines]
-}
-
-function writeEntry(entry: SealedEntry, redact: ExportOptions['redact']): string {
-  if (redact === undefined || entry.payload === null) return writeSealedLine(entry)
-  const { data } = entry.payload
-  return writeSealedLine(entry, viewOf(data, redact))
 }
 
 /** The value without its secrets; null if it holds none. */

@@ -17,8 +17,8 @@ export interface ReadEntry {
   data(): JsonObject | null
   /** What a withheld payload says for people; nothing proves it. */
   readonly view: JsonObject | null
-  /** The same in canonical form, for where the line was spelled in another way than it was hashed. */
-  canonical(): { readonly linkText: string; readonly salted: string | null }
+  /** The same in canonical form, for where the line was spelled in another way than it was hashed; null if it is not even JSON. */
+  canonical(): { readonly linkText: string; readonly salted: string | null } | null
 }
 
 /** An export, line by line. */
@@ -57,10 +57,12 @@ export function readExport(lines: Iterable<string>): ReadExport {
 
 function readManifest(line: string): ExportManifest {
   const manifest = parseLine(line) as Partial<ExportManifest>
-  const { lockstep, v, chains, period, documents, publicKeys, checkpoints } = manifest
+  const { lockstep, v, chains, period, documents, publicKeys, checkpoints, views } = manifest
   if (lockstep !== 'export') throw new Error('this is no export of Lockstep')
   if (v !== exportVersion) throw new Error(`version ${String(v)} of the format is not known here`)
-  const objects = [documents, publicKeys].every((each) => typeof each === 'object' && each !== null)
+  const objects = [documents, publicKeys, views ?? {}].every(
+    (each) => typeof each === 'object' && each !== null,
+  )
   const times = period === undefined || (Number.isFinite(period?.from) && Number.isFinite(period?.to))
   if (!Array.isArray(chains) || !Array.isArray(checkpoints) || !objects || !times)
     throw new Error('the manifest is not whole')
@@ -100,7 +102,11 @@ class SealedLine implements ReadEntry {
   }
 
   canonical(): ReturnType<ReadEntry['canonical']> {
-    return readAnyLine(this.line)
+    try {
+      return readAnyLine(this.line)
+    } catch {
+      return null
+    }
   }
 }
 

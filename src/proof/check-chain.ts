@@ -70,20 +70,11 @@ function checkLinks(chain: string, entries: readonly ReadEntry[], hash: Hash, in
 function entryProblem(entry: ReadEntry, hash: Hash): string | null {
   const { link, hash: stated } = entry
   if (stated === null) return null
-  if (hash(entry.linkText) !== stated && hash(respell(entry)?.linkText ?? '') !== stated)
+  if (hash(entry.linkText) !== stated && hash(entry.canonical()?.linkText ?? '') !== stated)
     return 'the entry was changed: its hash is another'
   if (entry.salted === null || hash(entry.salted) === link.payload) return null
-  const same = hash(respell(entry)?.salted ?? '') === link.payload
+  const same = hash(entry.canonical()?.salted ?? '') === link.payload
   return same ? null : 'its payload was changed: the digest is another'
-}
-
-/** The entry in canonical form; null if the line is not even JSON. */
-function respell(entry: ReadEntry): ReturnType<ReadEntry['canonical']> | null {
-  try {
-    return entry.canonical()
-  } catch {
-    return null
-  }
 }
 
 function finding(kind: FindingKind, chain: string, seq: number | null, message: string): Finding {

@@ -1,6 +1,10 @@
-import { checkpointText, type Checkpoint } from '../journal/chain-checkpoint.ts'
+import { checkpointText, type Checkpoint, type Signature } from '../journal/chain-checkpoint.ts'
+import type { ExportManifest } from '../journal/chain-export.ts'
+import { shownViews, viewsText } from '../journal/export-views.ts'
+import { redacted } from '../shared/redact.ts'
 import { messageOf } from '../shared/message-of.ts'
 import type { ReadEntry } from '../journal/read-export.ts'
+import type { Hash } from './check-chain.ts'
 import type { Finding } from './verdict.ts'
 
 /** Says whether the Ed25519 signature, in hexadecimal, is that of the text under the public key, in PEM. */
@@ -36,7 +40,7 @@ export function checkCheckpoints(
     const own = outsideKeys?.[checkpoint.key]
     // A key inside the export vouches for nothing by itself: whoever made the export may have put it there.
     const publicKey = own ?? insideKeys[checkpoint.key]
-    const problem = signatureProblem(checkpoint, publicKey, verifySignature)
+    const problem = signatureProblem('a checkpoint', checkpoint, publicKey, checkpointText, verifySignature)
     if (problem !== null) {
       findings.push({ kind: 'forged_signature', chain: firstChain(checkpoint), seq: null, message: problem })
       continue
@@ -58,18 +62,51 @@ export function checkCheckpoints(
   return { findings, covered, signatures }
 }
 
-function signatureProblem(
-  checkpoint: Checkpoint,
+function signatureProblem<Signed extends Signature>(
+  what: string,
+  signed: Signed,
   publicKey: string | undefined,
+  text: (signed: Signed) => string,
   verifySignature: VerifySignature,
 ): string | null {
-  if (publicKey === undefined) return `there is no public key ${String(checkpoint.key)} for a checkpoint`
+  if (publicKey === undefined) return `there is no public key ${String(signed.key)} for ${what}`
   try {
-    const valid = verifySignature(publicKey, checkpointText(checkpoint), checkpoint.signature)
-    return valid ? null : `a checkpoint is not what was signed with key ${checkpoint.key}`
+    const valid = verifySignature(publicKey, text(signed), signed.signature)
+    return valid ? null : `${what} is not what was signed with key ${signed.key}`
   } catch (error) {
-    return `a checkpoint cannot be checked: ${messageOf(error)}`
+    return `${what} cannot be checked: ${messageOf(error)}`
   }
+}
+
+/** What vouches for what is shown in the place of withheld payloads: a key that was kept elsewhere, one that came along, or none. */
+export interface ViewReport {
+  readonly findings: readonly Finding[]
+  readonly count: number
+  readonly signedBy: 'kept' | 'inside' | 'nobody'
+}
+
+/** Checks that what is shown in the place of withheld payloads is what was signed, and that something was taken out of it. */
+export function checkViews(
+  chains: ReadonlyMap<string, readonly ReadEntry[]>,
+  { views, publicKeys }: ExportManifest,
+  keptKeys: Readonly<Record<string, string>> | null,
+  verifySignature: VerifySignature,
+  hash: Hash,
+): ViewReport {
+  const shown = shownViews(chains)
+  const message = 'its payload is withheld, and nothing was taken out of what is shown in its place'
+  const findings = shown
+    .filter(({ view }) => !JSON.stringify(view).includes(redacted))
+    .map(({ chain, seq }): Finding => ({ kind: 'edit', chain, seq, message }))
+  const report = { findings, count: shown.length, signedBy: 'nobody' } as const
+  if (shown.length === 0 || views === undefined) return report
+  const kept = keptKeys?.[views.key]
+  const text = () => viewsText(shown, hash)
+  const what = 'what is shown in the place of withheld payloads'
+  const problem = signatureProblem(what, views, kept ?? publicKeys[views.key], text, verifySignature)
+  if (problem === null) return { ...report, signedBy: kept === undefined ? 'inside' : 'kept' }
+  findings.push({ kind: 'forged_signature', chain: null, seq: null, message: problem })
+  return report
 }
 
 function headFinding(

@@ -8,9 +8,11 @@
  *     the events before it left, and must be the same letter by letter.
  * R2  What follows by itself and is not recorded is as wrong as what is recorded and does not follow.
  * R3  A fact that the record does not hold is taken on its word, and listed.
- * R4  What a withheld payload says for people is taken on its word; behind it a difference proves nothing, and is listed.
+ * R4  What a withheld payload says for people is taken on its word; behind it a difference proves nothing, and is listed, unless nobody
+ *     signed that word.
  */
 import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
+import { describeEvent, isSameEvent } from '../run/compare-event.ts'
 import { decide } from '../run/decide.ts'
 import type { RunEvent } from '../run/event.ts'
 import { isRunEventType } from '../run/event-type.ts'
@@ -20,9 +22,7 @@ import type { Facts } from '../run/request.ts'
 import { requestersOf } from '../run/requesters-of.ts'
 import { semantics, type RunState } from '../run/state.ts'
 import { uncoveredCall } from '../run/uncovered-call.ts'
-import type { JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
-import { sameJson } from '../shared/same-json.ts'
 import { askPoliciesAgain, voteProblem } from './check-policies.ts'
 import type { Documents } from './documents.ts'
 import { factsOf, guessRequests, type Guess } from '../run/guess-request.ts'
@@ -45,8 +45,9 @@ export function checkDecisions(
   chain: string,
   entries: readonly ReadEntry[],
   documents: Documents,
+  viewsAreSigned: boolean,
 ): DecisionReport {
-  const check = new DecisionCheck(chain, documents)
+  const check = new DecisionCheck(chain, documents, viewsAreSigned || entries[0]?.hash === null)
   try {
     check.read(entries)
     check.run()
@@ -70,11 +71,13 @@ class DecisionCheck implements DecisionReport {
   #at = 0
   /** The first event that is known from what it says for people only (R4). */
   #viewed = Infinity
+  readonly #lenient: boolean
   #links: readonly ReadEntry['link'][] = []
   #risks: ReadonlyMap<string, string> | null = null
   #governed = false
 
-  constructor(chain: string, documents: Documents) {
+  constructor(chain: string, documents: Documents, lenient: boolean) {
+    this.#lenient = lenient
     this.#chain = chain
     this.#documents = documents
   }
@@ -168,7 +171,7 @@ class DecisionCheck implements DecisionReport {
       // Only where there is a choice is it tried first: what is carried out changes the state.
       if (index < guesses.length - 1 && !this.#matches(decide(state, guess.request, facts))) continue
       const { events, answer } = perform(state, guess.request, facts)
-      if (answer.length > 0 && isSame(answer[0]!, event)) {
+      if (answer.length > 0 && isSameEvent(answer[0]!, event)) {
         if (guess.request.type === 'end')
           this.giveUp("taken on the record's word: that something outside the playbook ended the run")
         return this.#take(events, 1)
@@ -179,12 +182,13 @@ class DecisionCheck implements DecisionReport {
         if (answer.every(({ type }) => type === 'tool.denied')) return this.#at++ >= 0
         return false
       }
-      const leads = answer.length === 0 ? 'nothing' : answer.map(describe).join(', then ')
+      const leads = answer.length === 0 ? 'nothing' : answer.map(describeEvent).join(', then ')
       return (
-        this.#wrong(`the playbook does not lead to this ${describe(event)}; it leads to ${leads}`) !== null
+        this.#wrong(`the playbook does not lead to this ${describeEvent(event)}; it leads to ${leads}`) !==
+        null
       )
     }
-    return this.#wrong(`nothing leads to this ${describe(event)}`) !== null
+    return this.#wrong(`nothing leads to this ${describeEvent(event)}`) !== null
   }
 
   /** What can be said of an event more exactly than that it does not follow. */
@@ -227,7 +231,7 @@ class DecisionCheck implements DecisionReport {
 
   #matches(expected: readonly RunEvent[]): boolean {
     if (expected.length === 0) return false
-    return expected.every((event, offset) => isSame(event, this.#events[this.#at + offset]))
+    return expected.every((event, offset) => isSameEvent(event, this.#events[this.#at + offset]))
   }
 
   /** Compares what follows with what is recorded, from where they were compared already. */
@@ -238,11 +242,11 @@ class DecisionCheck implements DecisionReport {
       const recorded = this.#events[this.#at]
       if (recorded === undefined) {
         // As after a crash, or where the rest is withheld: what is there is right.
-        this.giveUp(`the record ends before ${describe(event)}, which follows`)
+        this.giveUp(`the record ends before ${describeEvent(event)}, which follows`)
         return false
       }
-      if (!isSame(event, recorded)) {
-        const message = `${describe(event)} follows here, and the record says ${describe(recorded)}`
+      if (!isSameEvent(event, recorded)) {
+        const message = `${describeEvent(event)} follows here, and the record says ${describeEvent(recorded)}`
         return this.#wrong(message) !== null
       }
       this.#at++
@@ -253,22 +257,8 @@ class DecisionCheck implements DecisionReport {
 
   #wrong(message: string, kind: FindingKind = 'forged_decision'): null {
     const seq = this.#seqs[Math.min(this.#at, this.#seqs.length - 1)] ?? null
-    if (this.#at >= this.#viewed) this.giveUp(`behind what was withheld: ${message}`)
+    if (this.#at >= this.#viewed && this.#lenient) this.giveUp(`behind what was withheld: ${message}`)
     else this.findings.push({ kind, chain: this.#chain, seq, message })
     return null
   }
-}
-
-/** An older record does not hold the facts of a denial; what they must have been is listed. */
-function isSame(expected: RunEvent, recorded: RunEvent | undefined): boolean {
-  if (expected.type !== 'tool.denied' || recorded?.type !== 'tool.denied' || recorded.facts !== undefined)
-    return sameJson(expected, recorded)
-  const { facts: _facts, ...others } = expected
-  return sameJson(others, recorded)
-}
-
-function describe(event: RunEvent): string {
-  const { tool, step, code, status } = event as unknown as JsonObject
-  const about = [code, tool, step, status].filter((each) => typeof each === 'string')
-  return about.length === 0 ? event.type : `${event.type} (${about.join(', ')})`
 }

@@ -62,7 +62,7 @@ async function exported(runs: readonly string[] = ['r1'], complete = false, fini
   const [checkpoint] = (await journal.checkpoints(runs.at(-1)!)).slice(-1)
   const publicKeys = { [keys.current.id]: keys.current.publicKey }
   const redacted = await exportChains(journal, runs, {
-    redact: (data) => (JSON.stringify(data).includes('ORD-42') ? { gone: true } : data),
+    redact: (data) => (JSON.stringify(data).includes('ORD-42') ? { gone: '[redacted]' } : data),
   })
   await journal.erase(runs[0]!, { tenant: 'acme', principal: 'ada', at: 1 })
   const erased = await exportChains(journal, runs)

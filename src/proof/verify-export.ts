@@ -8,13 +8,14 @@
  * Invariants
  * V1  `broken` if anything is found; never `proven` without a checkpoint and a public key that did not come with the export.
  * V2  It never throws for anything an export holds: what cannot be read is a finding.
- * V3  Whatever was not checked is listed, and what no check can show is said.
+ * V3  A payload that is not there was erased, as a tenant's chain says, or is withheld; then a signature vouches for what is shown instead.
+ * V4  Whatever was not checked is listed, and what no check can show is said.
  */
 import { isTenantChain } from '../journal/chain.ts'
 import type { Checkpoint } from '../journal/chain-checkpoint.ts'
 import { digest } from '../shared/digest.ts'
 import { checkChain, type Hash } from './check-chain.ts'
-import { checkCheckpoints, type VerifySignature } from './check-checkpoints.ts'
+import { checkCheckpoints, checkViews, type VerifySignature, type ViewReport } from './check-checkpoints.ts'
 import { checkDecisions } from './check-decisions.ts'
 import { checkTenants } from './check-tenant.ts'
 import { Documents } from './documents.ts'
@@ -56,6 +57,8 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
   const given = { inside: manifest.checkpoints, outside: checkpoints, ...keys }
   const signed = checkCheckpoints(chains, given, verifySignature)
   findings.push(...signed.findings)
+  const views = checkViews(chains, manifest, publicKeys, verifySignature, hash)
+  findings.push(...views.findings)
   const tenants = checkTenants(chains, manifest)
   findings.push(...tenants.findings)
   for (const gone of missingPayloads({ manifest, chains })) findings.push({ kind: 'edit', ...gone })
@@ -80,21 +83,34 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
       reports.push({ ...report, recomputed: 0, covered: false, status: null })
       continue
     }
-    const decisions = checkDecisions(chain, entries, documents)
+    const decisions = checkDecisions(chain, entries, documents, views.signedBy !== 'nobody')
     findings.push(...decisions.findings)
     notRecomputable.push(...decisions.notRecomputable)
     reports.push({ ...report, recomputed: decisions.recomputed, covered, status: decisions.status })
   }
   const runs = reports.filter(({ chain }) => !isTenantChain(chain))
-  const proven = runs.length > 0 && runs.every(({ covered }) => covered)
+  const proven =
+    runs.length > 0 &&
+    runs.every(({ covered }) => covered) &&
+    (views.count === 0 || views.signedBy === 'kept')
   return {
     verdict: findings.length > 0 ? 'broken' : proven ? 'proven' : 'consistent',
     findings,
     chains: reports,
     notRecomputable,
     runs: tenants.runs,
-    notProven: describeLimits(reports, proven, tenants.runs !== null),
+    notProven: [...describeViews(views), ...describeLimits(reports, proven, tenants.runs !== null)],
   }
+}
+
+function describeViews({ count, signedBy }: ViewReport): string[] {
+  if (count === 0) return []
+  const shown = `What was withheld: ${count} ${count === 1 ? 'entry is' : 'entries are'} shown without secrets`
+  if (signedBy === 'kept')
+    return [`${shown}, on the word of the server, which it signed when it exported them.`]
+  return [
+    `${shown}, by views that anybody could have changed; a public key kept elsewhere, or a whole export, proves them.`,
+  ]
 }
 
 function describeLimits(reports: readonly ChainReport[], proven: boolean, tenants: boolean): string[] {

@@ -115,9 +115,12 @@ export async function recordRuns() {
     await recordProgram(journal)
     await recordRunbook(journal)
     const lines = await exportChains(journal, kinds, { tenants: ['acme'] })
+    const redact = (data: JsonObject) =>
+      JSON.parse(JSON.stringify(data).replaceAll('"reason":"seen"', '"reason":"[redacted]"')) as JsonObject
+    const redacted = await exportChains(journal, kinds, { tenants: ['acme'], redact })
     const checkpoint = await journal.checkpoint('list', 9_999)
     const publicKeys = { [keys.current.id]: keys.current.publicKey }
-    return { lines, checkpoint, publicKeys }
+    return { lines, redacted, checkpoint, publicKeys }
   } finally {
     await journal.close()
     rmSync(folder, { recursive: true, force: true })

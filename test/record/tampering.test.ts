@@ -9,11 +9,14 @@ import { forge, linesOf, type Line } from './forge.ts'
 import { kinds, recordRuns, type Kind } from './recorded-runs.ts'
 
 let lines: readonly string[]
+/** The same without what the voter said. */
+let redacted: readonly string[]
 let proof: Pick<VerifyOptions, 'publicKeys' | 'checkpoints'>
 
 beforeAll(async () => {
   const { checkpoint, publicKeys, ...recorded } = await recordRuns()
   lines = recorded.lines
+  redacted = recorded.redacted
   proof = { publicKeys, checkpoints: [checkpoint] }
 })
 
@@ -52,7 +55,9 @@ test('all of it is consistent, decided again to the last event, and proven with 
 test('an export that another program has spelled anew is read, and one over many lines is told from other files', () => {
   const documents = lines.map((line) => JSON.parse(line) as JsonObject)
   const spaced = documents.map((each) => JSON.stringify(each, null, 1).replaceAll(/\n\s*/g, ' '))
-  const reversed = documents.map((each) => JSON.stringify(Object.fromEntries(Object.entries(each).reverse())))
+  const reversed = documents.map((each) =>
+    JSON.stringify(Object.fromEntries(Object.entries(each).toReversed())),
+  )
   for (const spelled of [spaced, spaced.map((line) => `${line}\r`), reversed]) {
     const found = reports.read(Buffer.from(spelled.join('\n')))!
     expect(verifyExport(found.lines, { verifySignature, ...proof })).toMatchObject({
@@ -66,6 +71,64 @@ test('an export that another program has spelled anew is read, and one over many
   const { message } = first([...reports.read(Buffer.from(spread))!.lines])
   expect(message).toMatch(/^line 1: the line is not one whole JSON document/)
   expect(reports.read(Buffer.from('{"some": "thing"}\n'))).toBeNull()
+})
+
+describe('what is shown in the place of a withheld payload', () => {
+  const voted = () => placeOf('policy', seqOf('policy', ofType('approval.voted')))
+  const shown = () => JSON.parse(redacted[voted()]!) as Line & { readonly view: JsonObject }
+  const show = (view: JsonObject) => redacted.with(voted(), JSON.stringify({ ...shown(), view }))
+  const withVoter = (person: string, reason: string): JsonObject => {
+    const { view } = shown()
+    return { ...view, vote: { ...(view['vote'] as JsonObject), person, reason } }
+  }
+  const unsigned = (given: readonly string[]) => {
+    const { views: _views, ...manifest } = JSON.parse(given[0]!) as ExportManifest
+    return given.with(0, JSON.stringify(manifest))
+  }
+
+  test('is proven by its signature, and its number is said', () => {
+    expect(shown().view['vote']).toMatchObject({ person: 'bob', reason: '[redacted]' })
+    const { verdict, notProven } = judge(redacted, proof)
+    expect(verdict).toBe('proven')
+    expect(notProven[0]).toMatch(/^What was withheld: 1 entry is shown without secrets, on the word of the/)
+    // A key that came along vouches for nothing.
+    expect(judge(redacted, { checkpoints: proof.checkpoints! })).toMatchObject({ verdict: 'consistent' })
+  })
+
+  test('is never proven without a signature, and cannot be changed under one', () => {
+    const { verdict, notProven } = judge(unsigned(redacted), proof)
+    expect(verdict).toBe('consistent')
+    expect(notProven[0]).toMatch(/^What was withheld: 1 entry .* by views that anybody could have changed/)
+    const other = show(withVoter('eve', '[redacted]'))
+    expect(first(other, proof)).toMatchObject({
+      kind: 'forged_signature',
+      message: expect.stringMatching(
+        /^what is shown in the place of withheld payloads is not what was signed/,
+      ),
+    })
+    expect(judge(unsigned(other), proof).verdict).toBe('consistent')
+    // A payload that was there, withheld afterwards.
+    const at = placeOf('list', seqOf('list', ofType('tool.denied')))
+    const { salt: _salt, data, ...rest } = JSON.parse(lines[at]!) as Line
+    const more = { ...rest, view: { ...data, message: '[redacted]' } }
+    expect(first(redacted.with(at, JSON.stringify(more)), proof).kind).toBe('forged_signature')
+    expect(first(lines.with(at, JSON.stringify(more)), proof).kind).toBe('forged_decision')
+  })
+
+  test('breaks the record where nothing was taken out, or where it does not fit and nobody signed it', () => {
+    const seq = seqOf('policy', ofType('approval.voted'))
+    expect(first(unsigned(show(withVoter('bob', 'fine'))), proof)).toEqual({
+      kind: 'edit',
+      chain: 'policy',
+      seq,
+      message: 'its payload is withheld, and nothing was taken out of what is shown in its place',
+    })
+    expect(first(unsigned(show(withVoter('ada', '[redacted]'))), proof)).toMatchObject({
+      kind: 'forged_decision',
+      seq,
+      message: expect.stringMatching(/^the vote of ada does not count/),
+    })
+  })
 })
 
 describe.each(kinds)('a run of the kind %s', (run) => {

@@ -15,7 +15,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { digest } from '../../shared/digest.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import { isTenantChain, type SealedEntry } from '../chain.ts'
-import type { Checkpoint } from '../chain-checkpoint.ts'
+import type { Checkpoint, Signature } from '../chain-checkpoint.ts'
 import type { KeyRing } from '../chain-keys.ts'
 import type { CallLedger } from '../call-ledger.ts'
 import type { ChainStore } from '../chain-store.ts'
@@ -169,6 +169,11 @@ export class SqliteJournal implements ChainStore {
 
   publicKeys(): Readonly<Record<string, string>> {
     return Object.fromEntries(Array.from(this.#keys.all, ([id, { publicKey }]) => [id, publicKey]))
+  }
+
+  sign(text: string): Signature {
+    const { id, sign } = this.#keys.current
+    return { key: id, signature: sign(text) }
   }
 
   async administer(facts: readonly JournalFact[], author: Authorship): Promise<void> {
