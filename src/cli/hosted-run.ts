@@ -15,12 +15,15 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import { loadConfig } from '../source/load-config.ts'
 import { openPinnedPlaybook } from './pinned-playbook.ts'
 import { policySetup, openStanding, underDefaults } from './run-standing.ts'
+import { differingVariables } from './run-variables.ts'
 import { readStart } from './run-start.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What one terminal tells the engine of another of a run that it wants begun; everything else lies beside the record. */
 export interface HostedRequest {
   readonly inputs: JsonObject
+  /** What the variables hold that its tools read (run-variables.ts). */
+  readonly variables: JsonObject
 }
 
 /** What an engine of the command line is given. */
@@ -47,6 +50,9 @@ export async function hostEngine({ folder, terminal, onTrouble }: HostOptions): 
       return await openRun(opened!, folder, run, terminal, entries)
     },
     begin: async (run, request) => {
+      const differing = differingVariables(request['variables'], run)
+      if (differing.length > 0)
+        throw new LockstepError('not_available', `${differing.join(', ')} differs in process ${process.pid}.`)
       terminal.err(`lockstep: run ${escapeControl(run)} of another terminal is worked on here\n`)
       return await openRun(opened!, folder, run, terminal, [], request['inputs'] as JsonObject)
     },

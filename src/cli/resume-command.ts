@@ -7,6 +7,7 @@ import { nearestName } from '../shared/nearest-name.ts'
 import { loadConfig } from '../source/load-config.ts'
 import type { Command } from './command.ts'
 import { exitCode } from './exit-code.ts'
+import { followElsewhere } from './follow-elsewhere.ts'
 import { findRun } from './find-run.ts'
 import { openPinnedPlaybook } from './pinned-playbook.ts'
 import { type Flags, readFlags, unknown } from './read-flags.ts'
@@ -63,6 +64,8 @@ export const resumeCommand: Command = {
     const settle = readSettled(flags)
     const { run, entries, text } = await readRun(wanted)
     const folder = prepareRunFolder()
+    const elsewhere = await followElsewhere(run, text, { folder, flags, terminal })
+    if (elsewhere !== null) return elsewhere
     const start = startOf(folder, run)
     const begun = entries[0]!.data
     const digest = String(begun['playbook'])

@@ -21,6 +21,7 @@ import { defaultModel, type RunRequest } from './run-request.ts'
 import { assertScriptPath, RunScript, writeTurns } from './run-script.ts'
 import { RunSession } from './run-session.ts'
 import { openStanding, underDefaults } from './run-standing.ts'
+import { digestVariables, variablesOf } from './run-variables.ts'
 import { type RunStart, writeStart } from './run-start.ts'
 
 /** Runs a typed playbook: an agent works through it. */
@@ -48,7 +49,10 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
   const paths = { playbook: resolve(file), config: config?.file ?? null, policies: [...standing.paths] }
   const start = { ...paths, mode, model }
   const engine = mode === 'execute' && isRunbook(playbook) ? await connectEngine(homeOf(folder)) : null
-  if (engine !== null) return await runThere(engine, { ...request, playbook, inputs, folder, run, start })
+  const variables = variablesOf(config, playbook)
+  const there = engine === null ? null : { ...request, playbook, inputs, folder, run, start, variables }
+  const code = there === null ? null : await runThere(engine!, there)
+  if (code !== null) return code
   const script = new RunScript()
   const session = new RunSession({
     ...request,
@@ -67,7 +71,7 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
       past: [],
       again: ['npx lockstep run', ...request.args.map(quote)].join(' '),
       start(agent, seat, person) {
-        writeStart(folder, run, start)
+        if (engine === null) writeStart(folder, run, start)
         return agent.start(request.prompt ?? taskOf(playbook, inputs), { inputs, run, ...seat, person })
       },
       onEvent: (event) => script.note(event),
@@ -83,7 +87,7 @@ function isRunbook({ steps, program }: Playbook): boolean {
   return program === null && steps.length > 0 && steps.every(({ tool }) => tool !== null)
 }
 
-/** Has the engine of another process work on the run, and shows it; leaving does not stop it. */
+/** Has the engine of another process work on the run, and shows it; leaving does not stop it. Null where that one must not: what its tools would see differs. */
 async function runThere(
   engine: EngineClient,
   {
@@ -92,6 +96,7 @@ async function runThere(
     folder,
     run,
     start,
+    variables,
     terminal,
     json,
   }: Pick<RunRequest, 'terminal' | 'json'> & {
@@ -100,14 +105,19 @@ async function runThere(
     readonly folder: string
     readonly run: string
     readonly start: RunStart
+    readonly variables: readonly string[] | null
   },
-): Promise<ExitCode> {
+): Promise<ExitCode | null> {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => controller.abort())
   try {
     writeStart(folder, run, start)
-    await engine.begin(run, { inputs })
+    const refused = await beginThere(engine, run, inputs, variables)
+    if (refused !== null) {
+      terminal.err(`lockstep: worked on here, not by process ${engine.pid}: ${escapeControl(refused)}\n`)
+      return null
+    }
     if (!json)
       terminal.out(
         `${escapeControl(playbook.name)} · ${playbook.steps.length} steps · run ${run} · worked on by process ${engine.pid}\n`,
@@ -124,6 +134,23 @@ async function runThere(
     })
   } finally {
     engine.close()
+  }
+}
+
+/** Begins the run there; why it must not be, or null. */
+async function beginThere(
+  engine: EngineClient,
+  run: string,
+  inputs: JsonObject,
+  variables: readonly string[] | null,
+): Promise<string | null> {
+  if (variables === null) return 'its tools see the whole environment'
+  try {
+    await engine.begin(run, { inputs, variables: digestVariables(variables, run) })
+    return null
+  } catch (error) {
+    if (LockstepError.isInstance(error) && error.code === 'not_available') return error.message
+    throw error
   }
 }
 

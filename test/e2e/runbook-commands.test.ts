@@ -137,6 +137,20 @@ describe('a runbook on the command line', () => {
     const second = begin('run', 'short.json', '--mode', 'execute')
     await until(() => log().length === 2)
     expect(second.out()).toMatch(/worked on by process \d+/)
+    // One whose tools would see something else there is worked on here, and targets are locked all the same.
+    const env = { LOCKSTEP_HOME: home, PATH: `${process.env['PATH']}:/elsewhere` }
+    const own = await runLockstep(['run', 'short.json', '--mode', 'execute'], { cwd: folder, env })
+    expect(own.err).toMatch(/worked on here, not by process \d+: PATH differs in process \d+\./)
+    expect([own.code, own.out]).toEqual([4, expect.stringMatching(/^Why: run r_\S+ holds n2: /m)])
+    expect(log()).toHaveLength(2)
+    // Who takes up what is at work there is shown it.
+    const watched = begin('resume', run, '--json')
+    await until(() => watched.out().includes('"tool.admitted"'))
+    watched.child()!.kill('SIGTERM')
+    expect((await watched.ended).code).toBe(0)
+    expect((await lockstep('resume', run, '--retry', 'cordon')).err).toMatch(
+      /process \d+ has run r_\S+ in hand/,
+    )
     const paused = await lockstep('pause', run, '--reason', 'lunch')
     expect([paused.code, paused.out]).toEqual([0, expect.stringContaining(`Next: npx lockstep tail ${run}`)])
     expect((await lockstep('pause', run)).code).toBe(1)
