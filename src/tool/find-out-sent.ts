@@ -15,7 +15,10 @@ export async function findOutSent(
   if (secrets === null || tool === null || tool.risk === 'read') return await findOut(tool, call)
   const sent = await secrets.put(state, callId, call.args, tool, call.signal)
   if (sent.problem !== null) return { outcome: 'unknown', found: null, problem: sent.problem }
-  return withoutSecrets(await findOut(tool, { ...call, args: sent.args }), secrets)
+  return withoutSecrets(
+    await findOut(tool, { ...call, args: sent.args, clean: (text) => secrets.maskText(text) }),
+    secrets,
+  )
 }
 
 /** What was found out, without secrets in what is told of it. */

@@ -26,6 +26,8 @@ export interface LostCall {
   readonly risk?: Risk
   /** What did the work, where it was not the tool's own. */
   readonly execute?: ((args: JsonObject, context: ToolContext) => unknown) | undefined
+  /** Takes secrets out of what the tool says, before it is cut short. */
+  readonly clean?: ((text: string) => string) | undefined
   /** Asked before each repetition; a call that may not be made any more is not made again. Without it, it may. */
   readonly mayRepeat?: (() => boolean | Promise<boolean>) | undefined
 }
@@ -56,7 +58,7 @@ export async function findOut(tool: Tool | null, call: LostCall): Promise<FindOu
   return (tool.idempotent ? await repeat(tool, call) : null) ?? asked ?? { outcome: 'unknown', found: null }
 }
 
-async function ask(tool: Tool, { key, args, signal }: LostCall): Promise<FindOutResult | null> {
+async function ask(tool: Tool, { key, args, signal, clean = same }: LostCall): Promise<FindOutResult | null> {
   const { reconcile } = tool
   if (reconcile === null) return null
   const how = 'reconciled' as const
@@ -71,14 +73,17 @@ async function ask(tool: Tool, { key, args, signal }: LostCall): Promise<FindOut
       reconcile(key, structuredClone(args), { signal: inner }),
     )
     const said = (answer ?? {}) as { outcome?: unknown; result?: unknown; note?: unknown }
-    const note = typeof said.note === 'string' ? { note: shortText(said.note) } : {}
+    const note = typeof said.note === 'string' ? { note: shortText(clean(said.note)) } : {}
     const found: FoundOut = { how, ...note }
     if (said.outcome === 'succeeded') {
       return { outcome: 'succeeded', result: readResult(said.result), found }
     }
     return { outcome: said.outcome === 'failed' ? 'failed' : 'unknown', found }
   } catch (error) {
-    return { outcome: 'unknown', found: { how, note: shortText(String((error as Error)?.message ?? error)) } }
+    return {
+      outcome: 'unknown',
+      found: { how, note: shortText(clean(String((error as Error)?.message ?? error))) },
+    }
   }
 }
 
@@ -123,4 +128,8 @@ function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<bo
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted === true) stop()
   })
+}
+
+function same(text: string): string {
+  return text
 }

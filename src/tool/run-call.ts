@@ -179,6 +179,7 @@ async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Pro
       args,
       signal: call.signal,
       execute: begin,
+      clean: secrets === null ? undefined : (text: string) => secrets.maskText(text),
       risk: riskOf(call, gate.tools),
       mayRepeat: async () =>
         gate.mayRepeat({ callId, tool, args: judged }, await countsFor(gate, { ...proposed, callId })),

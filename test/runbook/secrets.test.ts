@@ -248,7 +248,7 @@ describe('a secret of a runbook', () => {
         },
         reconcile: (_key, args) => {
           seen.push(`reconcile ${JSON.stringify(args)}`)
-          return { outcome: 'succeeded', result: { args }, note: `it was ${token}` }
+          return { outcome: 'succeeded', result: { args }, note: `${'.'.repeat(9_995)}${token}` }
         },
       }),
     ]
@@ -273,6 +273,8 @@ describe('a secret of a runbook', () => {
       `reconcile ${sent}`,
     ])
     holdsNone(await journal.read('r'))
+    // What is cut short leaves no half of it.
+    expect(JSON.stringify(await journal.read('r'))).not.toContain('.tok-')
 
     seen.length = 0
     void setup(playbook, tools(true), { journal }).run('', { run: 'dead' })
