@@ -127,10 +127,21 @@ function warnLeft(
   )
 }
 
+/** So many names are looked for one by one. */
+const fewTools = 16
+
+/** A glance before the text is taken apart: most words name no tool. */
+function mayNameTool(text: string, { toolTable }: StepContext): boolean {
+  if (toolTable.size > fewTools) return true
+  for (const name of toolTable.keys()) if (text.includes(name)) return true
+  return false
+}
+
 /** The tools that a bullet names as they are called. Irreversible ones take an explicit call. */
 function namedTools(bullet: Bullet, negation: number, context: StepContext): string[] {
   if (context.toolTable.size === 0 || negation === 0) return []
   const text = negation === -1 ? bullet.text : bullet.text.slice(0, negation)
+  if (!mayNameTool(text, context)) return []
   const words = new Set(text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*[\p{L}\p{N}_]/gu) ?? [])
   const names: string[] = []
   for (const word of words) {
