@@ -17,8 +17,11 @@ export function describeDemands(
     const among = approvers.length === 0 ? '' : ` among ${approvers.join(', ')}`
     const asker = allowSelfApproval ? ', whoever asked included' : ', but not whoever asked'
     const names = known === null ? [] : knownApprovers(demand, known.people, known.requesters)
-    const who = known === null ? '' : ` (${names.length === 0 ? 'nobody in `people`' : names.join(', ')})`
-    return `${count} × ${role}${among}${asker}${who}, identified by ${identity.join(', ')}`
+    const who =
+      known === null
+        ? ''
+        : `; ${names.length === 0 ? 'nobody in `people` could' : `could be: ${names.join(', ')}`}`
+    return `${count} × ${role}${among}${asker}, identified by ${identity.join(', ')}${who}`
   })
   // Two policies may ask for the same, and one vote answers both.
   return [...new Set(lines)]
