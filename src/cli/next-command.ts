@@ -31,6 +31,7 @@ export function nextCommand({ result, ended, dry, again, waiting: held }: RunEnd
     }
     if (held.length > 0)
       return `${held.map(({ id }) => `npx lockstep approve ${id}`).join(', ')}, then: ${resume}`
+    if (isPaused(result)) return `npx lockstep unpause ${run}, then: ${resume}`
     const waiting = playbookPlan.executions.find(
       ({ phase }) => phase === 'escalated' || phase === 'undecided',
     )
@@ -40,6 +41,12 @@ export function nextCommand({ result, ended, dry, again, waiting: held }: RunEnd
   if (open.length > 0) return `find out what became of ${what} before anything is run again: ${look}`
   if (again === null || (status === 'succeeded' && !dry)) return look
   return status === 'succeeded' ? `${again.replace(/ --mode[= ]dry-run/, '')} --mode execute` : again
+}
+
+/** Whether somebody has paused the run: taking it up changes nothing then. */
+function isPaused({ snapshot }: AgentResult): boolean {
+  const last = snapshot.entries.findLast(({ type }) => type === 'run.paused' || type === 'run.unpaused')
+  return last?.type === 'run.paused'
 }
 
 /** An argument as a shell takes it. */
