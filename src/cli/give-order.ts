@@ -43,8 +43,8 @@ export async function giveOrder(
     const changed = there
       ? await engine.order(run, order)
       : await orderHere(folder, run, { entries, text }, order, terminal)
-    const now = endOf((await readRecord(folder, run)).entries)
-    return tell(type, run, { changed, there, ended: now }, terminal)
+    const now = (await readRecord(folder, run)).entries
+    return tell(type, run, { changed, there, ended: endOf(now), undoes: isUndoing(now) }, terminal)
   } finally {
     engine?.close()
   }
@@ -90,6 +90,12 @@ function endOf(entries: readonly JournalEntry[]): string | null {
   return end === undefined ? null : String(end.data['status'])
 }
 
+/** Whether a run undoes what was done though nobody has cancelled it: something failed. */
+export function isUndoing(entries: readonly JournalEntry[]): boolean {
+  const has = (wanted: string) => entries.some(({ type }) => type === wanted)
+  return has('compensation.begun') && !has('cancel.requested')
+}
+
 const words = { cancel: 'cancelled', pause: 'paused', unpause: 'let go on' } as const
 const already = {
   cancel: 'is being cancelled already',
@@ -104,14 +110,22 @@ function tell(
     changed,
     there,
     ended,
-  }: { readonly changed: boolean; readonly there: boolean; readonly ended: string | null },
+    undoes,
+  }: {
+    readonly changed: boolean
+    readonly there: boolean
+    readonly ended: string | null
+    readonly undoes: boolean
+  },
   terminal: Terminal,
 ): ExitCode {
   const say = (line: string) => terminal.out(`${escapeControl(line)}\n`)
   say(
     changed
       ? `${words[type]} · run ${run}${ended === null ? '' : ` has ended (${ended})`}`
-      : `Run ${run} ${already[type]}.`,
+      : type === 'cancel' && undoes
+        ? `Run ${run} undoes what was done because something failed; it ends after that.`
+        : `Run ${run} ${already[type]}.`,
   )
   const show = `npx lockstep show ${run}`
   const next =
