@@ -2,6 +2,8 @@ import type { Records } from '../app.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 
 const mostShown = 5
+/** A name as a run is given; a shorter one may just be wrong. */
+const fullName = /^(?:r|dry)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The run of that name, or the only one whose name begins so. Throws `usage`, with the runs that could be taken up. */
 export async function findRun(
@@ -23,9 +25,11 @@ export async function findRun(
     wanted === undefined ? 'resume takes a run' : `there is no run ${wanted}`,
     {
       hint:
-        open.length === 0
-          ? 'no recorded run waits to be taken up'
-          : `these have not ended: ${open.join(', ')}`,
+        wanted !== undefined && fullName.test(wanted)
+          ? 'nothing is recorded here under that name: if it was begun here, it was cut off before anything was done'
+          : open.length === 0
+            ? 'no recorded run waits to be taken up'
+            : `these have not ended: ${open.join(', ')}`,
     },
   )
 }
