@@ -86,3 +86,11 @@ for (let n = 0; n < 60; n++) {
   expect(words.length).toBeGreaterThan(20)
   expect(words.every((word, index) => word === (index % 2 === 0 ? 'in' : 'out'))).toBe(true)
 })
+
+test('a file that cannot serve as a lock is told as a failure of the store, with what helps', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'lockstep-lock-')), 'x.lock')
+  writeFileSync(path, 'no database at all, and long enough to be looked at as one '.repeat(40))
+  expect(() => takeProcessLock(path)).toThrow(
+    expect.objectContaining({ code: 'journal_unreadable', hint: 'Restore it from a copy.' }),
+  )
+})

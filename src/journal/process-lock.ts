@@ -11,6 +11,7 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { storeFailure } from './sqlite/store-failure.ts'
 import { loadSqlite } from './load-sqlite.ts'
 
 /** A lock that is held. */
@@ -85,6 +86,6 @@ function hold(path: string): DatabaseSync | null {
   } catch (error) {
     database.close()
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === busy) return null
-    throw error
+    throw storeFailure(error, path)
   }
 }
