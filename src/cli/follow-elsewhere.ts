@@ -22,7 +22,7 @@ export async function followElsewhere(
   const controller = new AbortController()
   try {
     if (!(await engine.runs()).includes(run)) return null
-    const said = ['settle', 'retry'].filter((name) => flags.lists.has(name))
+    const said = ['settle', 'retry', 'break-glass'].filter((name) => flags.lists.has(name))
     if (said.length > 0)
       throw new LockstepError(
         'usage',

@@ -14,7 +14,7 @@ import { type Flags, readFlags, unknown } from './read-flags.ts'
 import { prepareRunFolder, runFolder } from './run-folder.ts'
 import { codeOf } from './run-playbook.ts'
 import { RunSession } from './run-session.ts'
-import { openStanding, underDefaults } from './run-standing.ts'
+import { describeGlass, openStanding, underDefaults, withGlassBroken } from './run-standing.ts'
 import { describeHeld } from './describe-held-call.ts'
 import { heldCalls } from './held-call.ts'
 import { type RunStart, readStart } from './run-start.ts'
@@ -30,6 +30,7 @@ Options:
   --settle CALL=failed      it did not happen, and may be made again
   --result JSON             what the one call that is settled as succeeded returned
   --retry STEP              begins a failed step anew, or one that waits for a person; may stand often
+  --break-glass REASON      pass what a policy lets somebody with your role pass in an emergency; the record says so, and why
   --model MODEL             another model than the one it was begun with
   -v, --verbose             tell every bullet of a Markdown playbook as it begins
   --json                    every event as a line of JSON, and the result as the last
@@ -48,6 +49,7 @@ const rules = {
   settle: { value: 'CALL=succeeded or CALL=failed', often: true },
   result: { value: 'JSON' },
   retry: { value: 'STEP', often: true },
+  'break-glass': { value: 'REASON' },
   model: { value: 'openai:…, anthropic:…, openai-compatible:…, scripted:FILE or me' },
   json: 'switch',
   verbose: 'switch',
@@ -74,8 +76,10 @@ export const resumeCommand: Command = {
     const retry = flags.lists.get('retry') ?? []
     assertSteps(playbook, retry)
     const config = start.config === null ? null : await loadConfig(start.config)
-    const standing = openStanding(config, start.policies, terminal, entries)
-    if (standing === null) return exitCode.failed
+    const opened = openStanding(config, start.policies, terminal, entries)
+    if (opened === null) return exitCode.failed
+    const reason = flags.flags.get('break-glass') ?? null
+    const standing = withGlassBroken(underDefaults(opened, playbook), reason)
     const past = entries.map(({ type, at, data }) => ({ ...data, type, at }) as unknown as AgentEvent)
     const answered = past.filter(
       ({ type }) => type === 'model.answered' || type === 'question.answered',
@@ -85,7 +89,7 @@ export const resumeCommand: Command = {
       file: relative('.', start.playbook),
       inputs: begun['inputs'] as JsonObject,
       config,
-      standing: underDefaults(standing, playbook),
+      standing,
       model: flags.flags.get('model') ?? start.model,
       // Another script is taken from its beginning.
       answered: flags.flags.has('model') ? 0 : answered,
@@ -99,6 +103,7 @@ export const resumeCommand: Command = {
     const calls = past.filter(({ type }) => type === 'tool.admitted').length
     const result = await session.work({
       before: [
+        ...describeGlass(standing),
         `Taken up after ${answered} turns and ${calls} calls · ${relative('.', start.playbook)}`,
         ...heldCalls(entries, Date.now()).slice(-1).flatMap(describeHeld),
       ],

@@ -25,6 +25,7 @@ Options:
   --prompt TEXT        the task; otherwise the playbook itself
   --config FILE        the configuration, instead of the nearest lockstep.config.yaml
   --policy FILE        a policy that the run stands under, besides those of the configuration; may stand often
+  --break-glass REASON pass what a policy lets somebody with your role pass in an emergency; the record says so, and why
   --record FILE        write what the model said as a script that --model scripted:FILE replays
   -v, --verbose        tell every bullet of a Markdown playbook as it begins
   --json               every event as a line of JSON, and the result as the last
@@ -46,6 +47,7 @@ const rules = {
   prompt: { value: 'TEXT' },
   config: { value: 'FILE' },
   policy: { value: 'FILE', often: true },
+  'break-glass': { value: 'REASON' },
   record: { value: 'FILE' },
   json: 'switch',
   verbose: 'switch',

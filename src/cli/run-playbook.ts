@@ -20,7 +20,7 @@ import { missingInputs, readInputs } from './run-inputs.ts'
 import { defaultModel, type RunRequest } from './run-request.ts'
 import { assertScriptPath, RunScript, writeTurns } from './run-script.ts'
 import { RunSession } from './run-session.ts'
-import { openStanding, underDefaults } from './run-standing.ts'
+import { describeGlass, openStanding, underDefaults, withGlassBroken } from './run-standing.ts'
 import { digestVariables, variablesOf } from './run-variables.ts'
 import { type RunStart, writeStart } from './run-start.ts'
 
@@ -41,14 +41,17 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
   const inputs = checkInputs(playbook, given)
   const config = await openConfig(request.config ?? findConfigFor(file) ?? undefined)
   assertTools(playbook, config)
-  const standing = openStanding(config, request.policies, terminal)
-  if (standing === null) return exitCode.failed
+  const opened = openStanding(config, request.policies, terminal)
+  if (opened === null) return exitCode.failed
+  const standing = withGlassBroken(underDefaults(opened, playbook), request.breakGlass)
   if (record !== null) assertScriptPath(record, [file, config?.file ?? null])
   const run = `${mode === 'execute' ? 'r' : 'dry'}_${randomUUID()}`
   const folder = prepareRunFolder()
   const paths = { playbook: resolve(file), config: config?.file ?? null, policies: [...standing.paths] }
   const start = { ...paths, mode, model }
-  const engine = mode === 'execute' && isRunbook(playbook) ? await connectEngine(homeOf(folder)) : null
+  // Whoever breaks the glass does so here, and not in the name of another process.
+  const shared = mode === 'execute' && isRunbook(playbook) && request.breakGlass === null
+  const engine = shared ? await connectEngine(homeOf(folder)) : null
   const variables = variablesOf(config, playbook)
   const there = engine === null ? null : { ...request, playbook, inputs, folder, run, start, variables }
   const code = there === null ? null : await runThere(engine!, there)
@@ -60,14 +63,14 @@ export async function runPlaybook(request: RunRequest): Promise<ExitCode> {
     playbook,
     inputs,
     config,
-    standing: underDefaults(standing, playbook),
+    standing,
     answered: 0,
     folder,
     run,
   })
   try {
     const result = await session.work({
-      before: [],
+      before: describeGlass(standing),
       past: [],
       again: ['npx lockstep run', ...request.args.map(quote)].join(' '),
       start(agent, seat, person) {

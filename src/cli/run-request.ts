@@ -19,6 +19,8 @@ export interface RunRequest {
   readonly config: string | undefined
   /** The files of policies that were named. */
   readonly policies: readonly string[]
+  /** Why the glass is broken; null where nobody does. */
+  readonly breakGlass: string | null
   readonly record: string | null
   readonly json: boolean
   /** The arguments as they were typed, from which the next command is made. */
@@ -53,6 +55,7 @@ export function readRequest(
     prompt: flags.get('prompt') ?? null,
     config: flags.get('config'),
     policies: lists.get('policy') ?? [],
+    breakGlass: flags.get('break-glass') ?? null,
     record: flags.get('record') ?? null,
     json: flags.has('json'),
     args,

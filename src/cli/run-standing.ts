@@ -4,6 +4,7 @@ import type { Playbook } from '../playbook/playbook.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { defaultPolicy } from '../policy/default-policy.ts'
 import type { PolicyMode, Principal } from '../policy/policy-request.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Config } from '../source/config.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
 import { localUser, type People } from './local-user.ts'
@@ -19,6 +20,8 @@ export interface RunStanding {
   readonly principal: Principal
   /** Everybody who had a part in asking for the run, who cannot approve its calls. */
   readonly requesters: readonly string[]
+  /** Why the glass is broken, where somebody who may does. */
+  readonly breakGlass?: string
 }
 
 /**
@@ -50,12 +53,38 @@ export function underDefaults(standing: RunStanding, { steps }: Playbook): RunSt
   return standing.policies.length > 0 || !calls ? standing : { ...standing, policies: [defaultPolicy()] }
 }
 
+/** The same standing with the glass broken, where a reason is given. Throws `invalid_input` if no policy lets whoever asks. */
+export function withGlassBroken(standing: RunStanding, reason: string | null): RunStanding {
+  if (reason === null) return standing
+  const { id, roles } = standing.principal
+  const may = standing.policies.some(({ breakGlass }) => roles.some((role) => breakGlass?.roles.has(role)))
+  if (reason.trim() !== '' && may) return { ...standing, breakGlass: reason }
+  throw new LockstepError(
+    'invalid_input',
+    may
+      ? 'Breaking the glass takes a reason.'
+      : `The glass stays whole: no policy of this run lets ${id} break it.`,
+    {
+      hint: may
+        ? null
+        : '`break_glass` of a policy names the roles, and `people` of the configuration who has them',
+    },
+  )
+}
+
+/** What is told first of a run whose glass is broken. */
+export function describeGlass({ breakGlass, principal }: RunStanding): readonly string[] {
+  return breakGlass === undefined ? [] : [`THE GLASS IS BROKEN by ${principal.id}: ${breakGlass}`]
+}
+
 /** What an agent is told of it; nothing where there is no policy, and then none is asked. */
 export function policySetup(
-  { policies, principal, requesters }: RunStanding,
+  { policies, principal, requesters, breakGlass }: RunStanding,
   mode: PolicyMode,
 ): PolicySetup | undefined {
-  return policies.length === 0 ? undefined : { policies, principal, requesters, mode }
+  return policies.length === 0
+    ? undefined
+    : { policies, principal, requesters, mode, breakGlass: breakGlass ?? null }
 }
 
 /** The entries that only somebody writes who has the run work; who votes writes others. */
