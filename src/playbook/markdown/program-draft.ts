@@ -12,6 +12,7 @@ import { joinTexts, textsOf } from './join-texts.ts'
 import { readMetadata } from './metadata.ts'
 import { plainSigns } from './plain-signs.ts'
 import { type Signature, parseSignature } from './signature.ts'
+import { type Stray, straysIn } from './strays.ts'
 
 /** An agent as written. */
 export interface AgentDraft {
@@ -34,6 +35,8 @@ export interface PlaybookDraft {
   readonly metadata: JsonObject
   readonly triggers: readonly MarkdownText[]
   readonly steps: readonly MarkdownItem[] | null
+  /** What stands among the steps and is no bullet. */
+  readonly strays: readonly Stray[]
   readonly notes: readonly MarkdownText[]
 }
 
@@ -314,7 +317,8 @@ class Drafter {
       ],
       metadata: read.metadata,
       triggers: this.#lines(playbook.sections.triggers ?? [], 'trigger'),
-      steps: blocks === null ? null : this.#steps(blocks),
+      steps: blocks === null ? null : itemsIn(blocks),
+      strays: blocks === null ? [] : straysIn(blocks),
       notes: this.#lines(playbook.sections.notes ?? [], 'note'),
     }
   }
@@ -337,22 +341,6 @@ class Drafter {
     }
     return lines
   }
-
-  #steps(blocks: readonly MarkdownBlock[]): readonly MarkdownItem[] {
-    for (const block of blocks) {
-      if (block.kind !== 'paragraph') continue
-      const message = `${quote(block.text.text)} stands between the steps and is not one`
-      this.#findings.warn(
-        'irregular_form',
-        { text: block.text },
-        message,
-        'begin it with `- ` to make it a step',
-      )
-    }
-    return blocks.every((block) => block.kind === 'item')
-      ? blocks
-      : blocks.filter((block) => block.kind === 'item')
-  }
 }
 
 /** The ids of steps begin with the name, perhaps with that of the agent before it, and have 128 characters at most. */
@@ -373,6 +361,12 @@ function isCode(block: MarkdownCode): boolean {
 function sameTitle(title: string, canonical: string): boolean {
   const given = title.trim().toLowerCase()
   return given === canonical.toLowerCase() || given === canonical.slice(0, -1).toLowerCase()
+}
+
+function itemsIn(blocks: readonly MarkdownBlock[]): readonly MarkdownItem[] {
+  return blocks.every((block) => block.kind === 'item')
+    ? blocks
+    : blocks.filter((block) => block.kind === 'item')
 }
 
 /** The text of a bullet and of what is below it. */

@@ -3,6 +3,7 @@ import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Json, JsonObject } from '../../shared/json.ts'
 import type { Procedure, Program, ProgramAgent } from '../program.ts'
 import { type Callable, Callables, type ProgramTool } from './callables.ts'
+import { changesSomething } from './changes-something.ts'
 import { checkProgram } from './check-program.ts'
 import { collectNames } from './collect-names.ts'
 import { readDescription } from './description.ts'
@@ -16,6 +17,7 @@ import type { ParseProgramOptions } from './parse-program.ts'
 import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
 import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
 import type { LooseGuard, StepContext, UnresolvedStep } from './step-context.ts'
+import { reportStrays } from './strays.ts'
 import { VariableUses } from './variable-uses.ts'
 import { idFromName, wordKey } from './words.ts'
 
@@ -92,6 +94,11 @@ export class ProgramReader {
     const inferred = inferTruth(program)
     checkProgram(inferred, this.#uses.values(), this.#findings)
     reportLooseGuards(this.#guards, program, this.#toolTable, this.#findings)
+    reportStrays(
+      this.#drafts.flatMap(({ playbooks }) => playbooks.flatMap(({ strays }) => strays)),
+      () => changesSomething(program, this.#toolTable),
+      this.#findings,
+    )
     return inferred.program
   }
 
