@@ -8,6 +8,7 @@ export type FindingKind =
   | 'missing_run'
   | 'forged_decision'
   | 'uncovered_call'
+  | 'halted_call'
   | 'forged_signature'
 
 /** Something that is wrong, and where. */

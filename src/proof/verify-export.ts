@@ -19,6 +19,7 @@ import { checkCheckpoints, checkViews, type VerifySignature, type ViewReport } f
 import { checkDecisions } from './check-decisions.ts'
 import { checkTenants } from './check-tenant.ts'
 import { Documents } from './documents.ts'
+import { haltedCalls } from '../journal/halted-calls.ts'
 import { missingPayloads } from '../journal/missing-payload.ts'
 import { readExport } from '../journal/read-export.ts'
 import type { ChainReport, Finding, Unchecked, Verdict } from './verdict.ts'
@@ -88,6 +89,7 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
     notRecomputable.push(...decisions.notRecomputable)
     reports.push({ ...report, recomputed: decisions.recomputed, covered, status: decisions.status })
   }
+  for (const call of haltedCalls({ chains })) findings.push({ kind: 'halted_call', ...call })
   const runs = reports.filter(({ chain }) => !isTenantChain(chain))
   const proven =
     runs.length > 0 &&

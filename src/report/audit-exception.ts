@@ -5,6 +5,7 @@ import type { AuditEntry, AuditRun } from './audit-run.ts'
 /** What an auditor looks at first, in this order. */
 export const exceptionKinds = [
   'break_glass',
+  'halted_call',
   'asserted_identity',
   'unknown_outcome',
   'left_undone',
@@ -63,6 +64,8 @@ function exceptionsOf(audited: AuditRun): readonly AuditException[] {
     if (typeof data['tool'] === 'string') tools.set(callId, data['tool'])
     const glass = decisionOf(data)['breakGlass']
     if (isJsonObject(glass)) note('break_glass', entry, `the glass was broken: ${text(glass['reason'])}`)
+    const halted = audited.halted.get(entry.seq)
+    if (halted !== undefined) note('halted_call', entry, halted)
     switch (type) {
       case 'tool.denied':
         note('denial', entry, `${text(data['code'])}: ${text(data['message'])}`)

@@ -1,4 +1,5 @@
 import type { ReadEntry, ReadExport } from '../journal/read-export.ts'
+import { haltedCalls, type HaltedCall } from '../journal/halted-calls.ts'
 import { isTenantChain } from '../journal/chain.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 
@@ -32,15 +33,18 @@ export interface AuditRun {
   readonly dryRun: boolean
   readonly inputs: JsonObject
   readonly entries: readonly AuditEntry[]
+  /** What is wrong with calls that were let through while all runs were halted, by their entry. */
+  readonly halted: ReadonlyMap<number, string>
   /** The hash of the last entry; null for a record without a chain. */
   readonly head: string | null
 }
 
 /** The runs of an export in the order in which they were begun. */
 export function auditRuns({ manifest, chains }: ReadExport): readonly AuditRun[] {
+  const halted = haltedCalls({ chains })
   const runs = [...chains].filter(([name]) => !isTenantChain(name))
   return runs
-    .map(([run, entries]) => auditRun(run, entries, manifest?.documents ?? {}))
+    .map(([run, entries]) => auditRun(run, entries, manifest?.documents ?? {}, halted))
     .toSorted((one, other) => one.openedAt - other.openedAt || (one.run < other.run ? -1 : 1))
 }
 
@@ -48,6 +52,7 @@ function auditRun(
   run: string,
   entries: readonly ReadEntry[],
   documents: Readonly<Record<string, Json>>,
+  halted: readonly HaltedCall[],
 ): AuditRun {
   const shown = entries.map(auditEntry)
   const first = shown[0]!
@@ -69,6 +74,7 @@ function auditRun(
     dryRun: started['mode'] === 'dry-run',
     inputs: isJsonObject(started['inputs']) ? started['inputs'] : {},
     entries: shown,
+    halted: new Map(halted.filter(({ chain }) => chain === run).map(({ seq, message }) => [seq, message])),
     head: entries.at(-1)!.hash,
   }
 }

@@ -17,6 +17,7 @@ const run: AuditRun = {
   dryRun: false,
   inputs: { [hostile]: hostile },
   head: null,
+  halted: new Map(),
   entries: [
     'run.started',
     'model.answered',
