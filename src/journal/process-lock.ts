@@ -11,7 +11,7 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { storeFailure } from './sqlite/store-failure.ts'
+import { storeFailure } from './store-failure.ts'
 import { loadSqlite } from './load-sqlite.ts'
 
 /** A lock that is held. */

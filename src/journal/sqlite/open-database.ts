@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { loadSqlite } from '../load-sqlite.ts'
 import { migrate, storeVersion } from './migrations.ts'
-import { storeFailure } from './store-failure.ts'
+import { storeFailure } from '../store-failure.ts'
 
 /** How a database is opened. */
 export interface DatabaseOptions {

@@ -38,7 +38,7 @@ import { RunClaims } from './run-claims.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
 import { SqliteLedger } from './sqlite-ledger.ts'
 import { SqliteReservations } from './sqlite-reservations.ts'
-import { storeFailure } from './store-failure.ts'
+import { storeFailure } from '../store-failure.ts'
 
 /** The facts that a checkpoint follows on (Q4). */
 const signedTypes: ReadonlySet<string> = new Set([

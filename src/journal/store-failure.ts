@@ -1,4 +1,4 @@
-import { LockstepError } from '../../shared/lockstep-error.ts'
+import { LockstepError } from '../shared/lockstep-error.ts'
 
 interface Reason {
   readonly code: 'journal_unwritable' | 'journal_unreadable'
