@@ -391,7 +391,9 @@ async function mcpTools(
 ): Promise<{ tools: BoundTool[]; close: () => Promise<void> }> {
   const servers = dry === null ? all : serversInDryRun(all, dry, onNotice)
   const left = Object.keys(all).filter((name) => !Object.hasOwn(servers, name))
-  const standIns = dry === null ? [] : await standInTools(left, all, dry.needed)
+  const { standInTools } = await import('./adapter/mcp/stand-in-tools.ts')
+  const standIns =
+    dry === null ? [] : standInTools(left, dry.needed, (server, tool) => all[server]?.tools[tool]?.risk)
   if (Object.keys(servers).length === 0) return { tools: standIns, close: async () => undefined }
   const { createMcpTools } = await import('./adapter/mcp/create-mcp-tools.ts')
   const { readMcpServers } = await import('./adapter/mcp/server-config.ts')
@@ -404,32 +406,6 @@ async function mcpTools(
     return { tool: maskTool(tool, vault), origin: `mcp ${server}`, riskDeclared }
   })
   return { tools: [...bound, ...standIns], close }
-}
-
-/** Tools in the place of those of servers that are not started: they can be judged and shown, never called. */
-async function standInTools(
-  left: readonly string[],
-  servers: Config['mcpServers'],
-  needed: readonly string[],
-): Promise<BoundTool[]> {
-  const { tool } = await import('./tool/tool.ts')
-  const { ToolFailure } = await import('./tool/tool-failure.ts')
-  return left.flatMap((server) =>
-    needed
-      .filter((name) => name.startsWith(`${server}/`))
-      .map((name) => {
-        const risk = servers[server]?.tools[name.slice(server.length + 1)]?.risk
-        const standIn = tool({
-          name,
-          description: `A tool of the MCP server '${server}', which is not started in a dry run.`,
-          ...(risk === undefined ? {} : { risk }),
-          execute: () => {
-            throw new ToolFailure(`The MCP server '${server}' was not started, so nothing was sent`)
-          },
-        })
-        return { tool: standIn, origin: `mcp ${server}`, riskDeclared: risk !== undefined }
-      }),
-  )
 }
 
 async function resolveServers(
