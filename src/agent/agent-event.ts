@@ -40,6 +40,8 @@ export type AgentFact = { readonly at: number } & (
       readonly promptTokens: number
       readonly completionTokens: number
       readonly estimated?: TokenCount
+      /** What it took in dollars, at the price of that moment; absent where no price is known. */
+      readonly cost?: number
       readonly dropped?: number
     }
   | {
@@ -66,6 +68,7 @@ export type AgentFact = { readonly at: number } & (
       readonly promptTokens: number
       readonly completionTokens: number
       readonly estimated?: TokenCount
+      readonly cost?: number
     }
 )
 

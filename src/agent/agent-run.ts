@@ -181,13 +181,14 @@ export class AgentRun {
     } finally {
       spending.modelMs += performance.now() - began
     }
-    spending.spend(answer)
+    const cost = spending.spend(answer)
     const reading = toJson(answer, partLimits)
     if (reading.problem !== null)
       return { status: 'failed', reason: `the model's answer cannot be written down: ${reading.problem}` }
     this.#turns = number
     if (answer.text !== '') this.#lastText = answer.text
-    const fact = { type: 'model.answered', at: Date.now(), number, ...answer } as const
+    const priced = cost === null ? answer : { ...answer, cost }
+    const fact = { type: 'model.answered', at: Date.now(), number, ...priced } as const
     await writeFact(this.#setup, fact)
     if (!isEmpty(fact)) this.#say(answer.message as unknown as RecordedMessage)
     this.#turn = openTurn(fact)

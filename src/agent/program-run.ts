@@ -160,6 +160,7 @@ export class ProgramRun {
     onEvent?.({ type: 'model.asked', at: Date.now(), number, tools: [] })
     const began = performance.now()
     let used = noUsage
+    let cost: number | null = null
     let problem: string | null = null
     let answers: Awaited<ReturnType<typeof askQuestions>>['answers'] = {}
     try {
@@ -193,10 +194,10 @@ export class ProgramRun {
       problem = inOneLine(messageOf(error))
     } finally {
       spending.modelMs += performance.now() - began
-      spending.spend(used)
+      cost = spending.spend(used)
     }
     this.#turns = number
-    const usage = { number, ...used }
+    const usage = { number, ...used, ...(cost === null ? {} : { cost }) }
     // What the request took is written down with its answers: both or neither.
     if (problem !== null) await writeFact(this.#setup, { type: 'model.consulted', at: Date.now(), ...usage })
     const { answer } = enforcer.gate.request(

@@ -80,10 +80,11 @@ export class Spending {
     return { promptTokens, completionTokens, cost, ...estimated }
   }
 
-  /** Counts what answers of this run's model took, here and above. */
-  spend(usage: TokenUsage): void {
+  /** Counts what answers of this run's model took, here and above. What that is in dollars, by estimate where the service does not say; null without a price. */
+  spend(usage: TokenUsage): number | null {
     const spent = this.#spentBy(usage)
     for (const each of this.#chain()) each.count(spent)
+    return spent.estimated === undefined ? spent.cost : spent.estimated.charged
   }
 
   /** Counts what answers of this run's model took before it was taken up. */

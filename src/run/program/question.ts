@@ -33,6 +33,8 @@ export interface AnswerUsage {
   readonly completionTokens: number
   /** What it took by estimate, where the service does not say. */
   readonly estimated?: { readonly promptTokens: number; readonly completionTokens: number }
+  /** In dollars, at the price of that moment; absent where no price is known. */
+  readonly cost?: number
 }
 
 /** Something that was said in the course of a run. */
