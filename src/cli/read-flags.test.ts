@@ -24,4 +24,15 @@ describe('readFlags', () => {
     expect(() => readFlags(['--mode', 'exec'], rules)).toThrow(/exec/)
     expect(() => readFlags(['--mode'], rules)).toThrow(/needs a value/)
   })
+
+  it('lists options as they are typed, and no value that is only known to be refused', () => {
+    const some = { mode: { values: ['dry-run'], later: ['shadow'] }, v: 'switch' } as const
+    expect(() => readFlags(['--zzzzzzzz'], some)).toThrow(
+      expect.objectContaining({ hint: 'known: --mode, -v' }) as Error,
+    )
+    expect(() => readFlags(['--mode', 'zzzzzzz'], some)).toThrow(
+      expect.objectContaining({ hint: 'known: dry-run' }) as Error,
+    )
+    expect(readFlags(['--mode', 'shadow'], some).flags.get('mode')).toBe('shadow')
+  })
 })

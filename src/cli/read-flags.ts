@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { nearestName } from '../shared/nearest-name.ts'
 
-/** The flags a command knows: with a value from a list, with any value, with any value and often, or without one. */
+/** The flags a command knows: with a value from a list (`later` has a name already, and is for the command to refuse), with any value, with any value and often, or without one. */
 export type FlagRules = Readonly<
   Record<
     string,
-    { readonly values: readonly string[] } | { readonly value: string; readonly often?: boolean } | 'switch'
+    | { readonly values: readonly string[]; readonly later?: readonly string[] }
+    | { readonly value: string; readonly often?: boolean }
+    | 'switch'
   >
 >
 
@@ -46,7 +48,7 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
       throw unknown(
         'option',
         token.rawName,
-        Object.keys(rules).map((name) => `--${name}`),
+        Object.keys(rules).map((name) => (name.length === 1 ? `-${name}` : `--${name}`)),
       )
     if (rule === 'switch') {
       if (token.value !== undefined) throw new LockstepError('usage', `${token.rawName} takes no value`)
@@ -56,7 +58,7 @@ export function readFlags(args: readonly string[], rules: FlagRules): Flags {
     const choices = 'values' in rule ? rule.values.join(', ') : rule.value
     if (token.value === undefined || token.value === '' || token.value.startsWith('-'))
       throw new LockstepError('usage', `${token.rawName} needs a value: ${choices}`)
-    if ('values' in rule && !rule.values.includes(token.value))
+    if ('values' in rule && ![...rule.values, ...(rule.later ?? [])].includes(token.value))
       throw unknown(`value for ${token.rawName}:`, token.value, rule.values)
     const often = 'value' in rule && rule.often === true
     if (!often && flags.has(token.name))

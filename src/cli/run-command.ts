@@ -43,7 +43,7 @@ Examples:
 const rules = {
   input: { value: 'NAME=VALUE', often: true },
   model: { value: 'openai:…, anthropic:…, openai-compatible:…, scripted:FILE or me' },
-  mode: { values: ['dry-run', 'execute', 'shadow'] },
+  mode: { values: ['dry-run', 'execute'], later: ['shadow'] },
   prompt: { value: 'TEXT' },
   config: { value: 'FILE' },
   policy: { value: 'FILE', often: true },

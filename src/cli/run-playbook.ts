@@ -123,7 +123,7 @@ async function runThere(
     }
     if (!json)
       terminal.out(
-        `${escapeControl(playbook.name)} · ${playbook.steps.length} steps · run ${run} · worked on by process ${engine.pid}\n`,
+        `${escapeControl(playbook.name)} · ${playbook.steps.length} step${playbook.steps.length === 1 ? '' : 's'} · run ${run} · worked on by process ${engine.pid}\n`,
       )
     const { signal } = controller
     return await followRun(engine, {
