@@ -36,7 +36,7 @@ export async function followElsewhere(
     const playbook = text === null ? null : readRecorded(text)
     const { signal } = controller
     const untilHeld = process.stdout.isTTY !== true
-    return await followRun(engine, { run, playbook, from: 1, json, terminal, signal, untilHeld })
+    return await followRun(engine, { run, playbook, from: 1, json, terminal, signal, untilHeld, asRun: true })
   } finally {
     engine.close()
   }

@@ -20,6 +20,8 @@ export interface FollowOptions {
   readonly signal: AbortSignal
   /** Stops when the run waits for people, instead of waiting with it. */
   readonly untilHeld: boolean
+  /** With `json`, tells it as `lockstep run` does: the mode first, events, the result last. Otherwise entries. */
+  readonly asRun?: boolean
 }
 
 /** Shows a run from its entries as they come, until it has ended, waits for people, or nobody wants to know more; the exit code says which. */
@@ -27,7 +29,10 @@ export async function followRun(
   source: Pick<EngineClient, 'tail'>,
   options: FollowOptions,
 ): Promise<ExitCode> {
-  const { run, playbook, from, json, terminal, untilHeld } = options
+  const { run, playbook, from, json, terminal, untilHeld, asRun = false } = options
+  const line = (value: object) => terminal.out(`${JSON.stringify(redactObject(value as JsonObject))}\n`)
+  // Only runs that are carried out are worked on for others.
+  if (json && asRun) line({ type: 'run.mode', mode: 'execute', run })
   const stop = new AbortController()
   const signal = AbortSignal.any([options.signal, stop.signal])
   const view = new RunView({
@@ -48,15 +53,28 @@ export async function followRun(
   for await (const entry of source.tail(run, 1, signal)) {
     seen.push(entry)
     if (entry.type === 'run.finished') ended = entry.data
-    if (json && entry.seq >= from)
-      terminal.out(`${JSON.stringify({ ...entry, data: redactObject(entry.data) })}\n`)
     const event = { ...entry.data, type: entry.type, at: entry.at } as unknown as AgentEvent
+    if (json && entry.seq >= from) {
+      if (asRun) line(event)
+      else terminal.out(`${JSON.stringify({ ...entry, data: redactObject(entry.data) })}\n`)
+    }
     if (!json && entry.seq >= from) presenter?.show(event)
     else presenter?.recall(event)
     if (untilHeld && ended === null && waits()) stop.abort()
   }
   const status = ended === null ? 'goes on' : String(ended['status'])
   const waiting = heldCalls(seen, Date.now()).filter(({ state }) => state === 'waiting')
+  if (json && asRun) {
+    const result = String(ended?.['status'] ?? 'incomplete')
+    const reason = result === 'succeeded' ? null : (ended?.['message'] ?? null)
+    const next = nextOf(
+      run,
+      waiting.map(({ id }) => id),
+      ended,
+    )
+    const approvals = waiting.length === 0 ? {} : { approvals: waiting }
+    line({ type: 'run.result', status: result, ended: ended !== null, reason, run, next, ...approvals })
+  }
   if (!json)
     tellEnd(
       status,
@@ -78,13 +96,14 @@ function tellEnd(
 ): void {
   const why =
     typeof ended?.['message'] === 'string' && ended['status'] !== 'succeeded' ? `: ${ended['message']}` : ''
-  const next =
-    ended !== null
-      ? `npx lockstep show ${run}`
-      : waiting.length > 0
-        ? waiting.map((id) => `npx lockstep approve ${id}`).join(', ')
-        : `npx lockstep tail ${run}`
+  const next = nextOf(run, waiting, ended)
   terminal.out(`${escapeControl(redactText(`${status}${why} · run ${run}`))}\nNext: ${next}\n`)
+}
+
+function nextOf(run: string, waiting: readonly string[], ended: JsonObject | null): string {
+  if (ended !== null) return `npx lockstep show ${run}`
+  if (waiting.length > 0) return waiting.map((id) => `npx lockstep approve ${id}`).join(', ')
+  return `npx lockstep tail ${run}`
 }
 
 /** How many calls are under way. */

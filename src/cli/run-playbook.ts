@@ -134,6 +134,7 @@ async function runThere(
       terminal,
       signal,
       untilHeld: process.stdout.isTTY !== true,
+      asRun: true,
     })
   } finally {
     engine.close()
