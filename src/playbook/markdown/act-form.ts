@@ -17,7 +17,7 @@ const talk = /\b(?:conversation|chat|message|response|reply|answer|input|said|hi
 /** Words between a verb and what it makes: none that would make the variable a part of something else. */
 const plainWord = String.raw`(?!(?:sure|whether|if|that|how|why|when|where|who|what|which|for|of|from|to|with|about|by|on|in|at|as|per|using|via|between|against|not|than|and|or)\b)[\p{L}\p{N}'-]+\s+`
 const makes = new RegExp(
-  String.raw`^(?:calculate|compute|determine|find(?:\s+out)?|list|generate|create|fetch|get|look\s+up|choose|pick|decide(?:\s+on)?|collect|load|retrieve|work\s+out|figure\s+out|estimate|derive|identify|compile|build|prepare|summari[sz]e|draft|obtain)\s+(?:${plainWord}){0,3}?\$([\p{L}_][\p{L}\p{N}_]*)(?=[.,;:]?$|[,;:]\s|:\p{L}|\s+(?:from|for|of|by|using|based|with|as|in|and|given|that|which|so|near|on)\b)`,
+  String.raw`^(?:calculate|compute|determine|choose|pick|decide(?:\s+on)?|work\s+out|figure\s+out|estimate|derive)\s+(?:${plainWord}){0,3}?\$([\p{L}_][\p{L}\p{N}_]*)(?=[.,;:]?$|[,;:]\s|:\p{L}|\s+(?:from|for|of|by|using|based|with|as|in|and|given|that|which|so|near|on)\b)`,
   'iu',
 )
 const stores = /\b(?:store|save|keep|put|record|remember)\b.*?\s(?:in|as|into)\s+\$([\p{L}_][\p{L}\p{N}_]*)/iu
