@@ -122,6 +122,14 @@ function messageTrigger(bullet: Bullet, base: Base, context: StepContext): Trigg
         : 'write `At the beginning`, `At the end`, `After 5 minutes`, `Before calling X` or `After calling X`',
       context,
     )
+  } else if (/\$[\p{L}_]/u.test(text) && !somebody.test(text.replace(/\$\S+/g, ''))) {
+    return refused(
+      bullet,
+      base,
+      `${quote(text)} names a variable, and is no condition over known values: it would wait for a person to say so`,
+      'compare the variable with a value: `When $amount > 100`, `When $status is "open"`, `When $paid`',
+      context,
+    )
   }
   return { ...base, kind: 'message' }
 }
@@ -177,22 +185,22 @@ function stateTrigger(
   const found = stateForm.exec(bullet.text)
   if (found === null || !found[1]!.includes('$')) return null
   if (!isComputable(found[1]!, context)) {
-    refuseMixture(found[1]!, bullet, context)
-    return null
+    return refuseMixture(found[1]!, bullet, context) ? { ...base, kind: 'message' } : null
   }
   const condition = readCondition(found[1]!, bullet.text.indexOf(found[1]!), bullet, context)
   if (condition.kind !== 'computed') return null
   return { ...base, kind: 'state', value: condition.value, reads: mentioned(found[1]!, context.scope) }
 }
 
-/** `When $n > 3 and the user is angry` would be all a model's to judge, whenever a person has spoken. */
-function refuseMixture(words: string, bullet: Bullet, context: StepContext): void {
+/** Says whether it refused: `When $n > 3 and the user is angry` would be all a model's to judge, whenever a person has spoken. */
+function refuseMixture(words: string, bullet: Bullet, context: StepContext): boolean {
   const trial = { ...context, uses: new VariableUses() }
   const condition = context.findings.quietly(() => readCondition(words, 0, bullet, trial))
-  if (condition.kind !== 'judged' || condition.known === undefined) return
+  if (condition.kind !== 'judged' || condition.known === undefined) return false
   reportAt(bullet, 0, bullet.text.length, context).error(
     'not_available',
     `${quote(bullet.text)} mixes values with words, which is not available in a trigger`,
     'let the trigger say one of them, and begin the playbook with an `If` for the other',
   )
+  return true
 }
