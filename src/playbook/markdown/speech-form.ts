@@ -217,14 +217,40 @@ function untilOf(bullet: Bullet, targets: readonly Target[], context: StepContex
     return context.findings.quietly(() => readCondition(words, 0, bullet, context))
   }
   const [only] = targets
-  const range = /\bbetween\s+(-?[\d,]*\d(?:\.\d+)?)\s+and\s+(-?[\d,]*\d(?:\.\d+)?)\b/i.exec(text)
-  if (only === undefined || range === null) return null
+  if (only === undefined || !/\d/.test(text)) return null
   const name = `${only.scope === 'state' ? '$' : ''}${only.name}`
-  const [low, high] = [range[1]!, range[2]!].map((number) => number.replaceAll(',', ''))
-  return {
-    kind: 'computed',
-    value: { form: 'expression', source: `${low} <= ${name} <= ${high}`, calls: [] },
-  }
+  const source = rangeIn(text.replace(/"[^"]*"/g, '""'), name)
+  return source === null ? null : { kind: 'computed', value: { form: 'expression', source, calls: [] } }
+}
+
+const figure = String.raw`[€$£¥]?\s?(-?\d[\d,]*(?:\.\d+)?)(?:\s?[€$£¥%])?(?![\p{L}\p{N}]|\s+(?:times|turns|iterations|attempts|tries|rounds|retries|time|characters?|digits?|letters?|words?)\b)`
+const both = new RegExp(String.raw`\b(?:between|from)\s+${figure}\s+(?:and|to)\s+${figure}`, 'iu')
+const bounds: readonly (readonly [RegExp, string])[] = [
+  [
+    String.raw`up\s+to|at\s+most|no\s+(?:higher|more|greater|larger|bigger)\s+than|not\s+(?:over|above|more\s+than)|max(?:imum)?(?:\s+of)?:?`,
+    '<=',
+  ],
+  [String.raw`(?<!not\s+)(?:under|below|less\s+than|lower\s+than|smaller\s+than)`, '<'],
+  [
+    String.raw`at\s+least|no\s+(?:less|lower|smaller)\s+than|not\s+(?:under|below|less\s+than)|min(?:imum)?(?:\s+of)?:?`,
+    '>=',
+  ],
+  [
+    String.raw`(?<!(?:not|no)\s+)(?:over|above|more\s+than|higher\s+than|greater\s+than|larger\s+than|bigger\s+than)`,
+    '>',
+  ],
+].map(([words, sign]) => [new RegExp(String.raw`\b(?:${words})\s+${figure}`, 'iu'), sign!] as const)
+
+/** What the words say of the number that is asked for: all of it is checked. */
+function rangeIn(text: string, name: string): string | null {
+  const plain = (number: string): string => number.replaceAll(',', '')
+  const range = both.exec(text)
+  if (range !== null) return `${plain(range[1]!)} <= ${name} <= ${plain(range[2]!)}`
+  const found = bounds.flatMap(([form, sign]) => {
+    const number = form.exec(text)?.[1]
+    return number === undefined ? [] : [`${name} ${sign} ${plain(number)}`]
+  })
+  return found.length === 0 ? null : found.join(' and ')
 }
 
 function typeAsked(text: string): ValueType {
