@@ -29,7 +29,7 @@ const seekers: ReadonlySet<string> = new Set(
   'ask get request obtain have let seek secure receive await need require wait gain'.split(' '),
 )
 const asksRole = new RegExp(
-  String.raw`^(?:ask|prompt|consult)\s+(?:(?:the|an?|your|our|my|their)\s+)?${role}\b`,
+  String.raw`^(?:ask|prompt|consult)\s+(?:(?:the|an?|your|our|my|their)\s+)?${role}\b(?!'s\s)`,
   'iu',
 )
 const checksWithRole = new RegExp(
@@ -57,6 +57,9 @@ const compares =
   /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:is|are|was|equals|contains|exceeds)\s/iu
 const must =
   /\bmust\b|\bmustn't\b|\b(?:has|have|needs?)\s+to\s+be\b|\bnot\s+(?:allowed|permitted)\b|\b(?:forbidden|prohibited|mandatory)\b|\b(?:is|are)\s+required\b|\brequired[.!]?$|\bshould\b.*\b(?:first|before)\b|^\$[\p{L}_][\p{L}\p{N}_.]*\s+(?:should|shall|ought|may\s+not|cannot|can't|can\s+not)\b/iu
+/** What people must bring, and how they are spoken to, guards nothing. */
+const courtesy =
+  /\b(?:must|have\s+to|has\s+to|needs?\s+to)\s+(?:always\s+)?(?:be\s+(?:greeted|thanked|addressed|welcomed|informed|told|reminded|treated)|bring|carry|wear)\b/i
 /** Signs between a variable and a value: nobody means a sentence by them. */
 const sign = /\$[\p{L}_][\p{L}\p{N}_.]*\s*(?:[<>]=?|[=!]=)|(?:[<>]=?|[=!]=)\s*\$[\p{L}_]/u
 const wanted =
@@ -133,7 +136,7 @@ function looseGuard(
     return { why: 'would check nothing', instead: onlyIf }
   const checked = checks.exec(text)?.[1]
   if (checked !== undefined && compares.test(checked)) return { why: 'would check nothing', instead: onlyIf }
-  if (must.test(text)) return { why: 'would demand nothing', instead: onlyIf }
+  if (must.test(text) && !courtesy.test(text)) return { why: 'would demand nothing', instead: onlyIf }
   const condition = conditionBehind(text, bullet)
   if (condition !== null && /\$|[<>]|==/.test(condition) && isComputable(condition, context))
     return {
