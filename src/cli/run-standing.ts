@@ -5,6 +5,7 @@ import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { defaultPolicy } from '../policy/default-policy.ts'
 import type { PolicyMode, Principal } from '../policy/policy-request.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { requestersOf } from '../run/requesters-of.ts'
 import type { Config } from '../source/config.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
 import { localUser, type People } from './local-user.ts'
@@ -85,20 +86,4 @@ export function policySetup(
   return policies.length === 0
     ? undefined
     : { policies, principal, requesters, mode, breakGlass: breakGlass ?? null }
-}
-
-/** The entries that only somebody writes who has the run work; who votes writes others. */
-const work: ReadonlySet<string> = new Set([
-  'run.started',
-  'agent.prompted',
-  'model.answered',
-  'question.asked',
-  'question.answered',
-  'tool.held',
-  'tool.admitted',
-])
-
-/** Who had a part in asking for a run: whoever began it or took it up, the first one first. */
-export function requestersOf(entries: readonly JournalEntry[]): readonly string[] {
-  return [...new Set(entries.filter(({ type }) => work.has(type)).map(({ principal }) => principal))]
 }

@@ -173,4 +173,13 @@ test('not in exports, pages and archives, and what is left verifies', async () =
     expect.stringMatching(/^consistent · .* not recomputable \(listed\)/),
   ])
   expectNone('verdict', verdict.out)
+  // What is withheld does not keep the rest from being proven: the server signed what is shown in its place.
+  const proof = ['--checkpoint', join(home, 'kept.checkpoint'), '--public-key', join(home, 'kept.pem')]
+  const lines = join(home, 'all.jsonl')
+  expect((await runInProcess(exportCommand, ['--all', '-o', lines, ...proof])).code).toBe(0)
+  const proven = await runInProcess(verifyCommand, [lines, ...proof])
+  expect([proven.code, proven.out]).toEqual([0, expect.stringMatching(/^proven · /)])
+  expect(proven.out).toMatch(
+    /What was withheld: \d+ entries are shown without secrets, on the word of the server/,
+  )
 })
