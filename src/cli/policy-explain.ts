@@ -62,9 +62,22 @@ export async function explainPolicies(args: readonly string[], terminal: Termina
   if (flags.has('json')) terminal.out(`${escapeControl(JSON.stringify(explanation))}\n`)
   else {
     if (names.length === 0) terminal.out('No policy is named, so the defaults hold.\n')
-    for (const line of describeExplanation(explanation)) terminal.out(`${escapeControl(line)}\n`)
+    for (const line of [...describeUnknown(policies, more), ...describeExplanation(explanation)])
+      terminal.out(`${escapeControl(line)}\n`)
   }
   return codes[explanation.decision.verdict]
+}
+
+/** Which limits count what other runs did, and were told nothing of it: a verdict on them is only as good as that. */
+function describeUnknown(policies: readonly CompiledPolicy[], { counters }: FactsFile): readonly string[] {
+  if (counters === null) return []
+  const open = policies.flatMap(({ ref, counters: asked }) =>
+    asked
+      .filter(({ scope, rule }) => scope !== 'run' && !Object.hasOwn(counters ?? {}, rule))
+      .map(({ scope, rule }) => `${rule} of ${ref.id} (${scope})`),
+  )
+  if (open.length === 0) return []
+  return [`Not known, and taken as nothing so far: ${open.join(', ')}. Give counters with --facts FILE.`]
 }
 
 function readPolicies(names: readonly string[], terminal: Terminal): readonly CompiledPolicy[] | null {

@@ -99,6 +99,19 @@ describe('lockstep policy test', () => {
 })
 
 describe('lockstep policy explain', () => {
+  it('says what it takes as nothing, because only other runs know it', async () => {
+    const limits = 'limits: [{ id: hourly, tool: x, max_calls: 1, per: 1h }]'
+    const args = ['explain', write('wide.yaml', `id: wide\n${limits}\n`), '--call', 'x', '--risk', 'read']
+    const note = 'Not known, and taken as nothing so far: limits.hourly of wide (tenant).'
+    const { code, out } = await policy(args)
+    expect(code).toBe(0)
+    expect(out).toContain(note)
+    const facts = write('facts.yaml', 'counters: { limits.hourly: { targets: [], calls: 1 } }\n')
+    const told = await policy([...args, '--facts', facts])
+    expect(told.code).toBe(1)
+    expect(told.out).not.toContain(note)
+  })
+
   const ask = (...more: string[]) =>
     policy(
       ['explain', 'examples/policies/production.yaml', '--call', 'k8s.scale', '--role', 'SRE', ...more],
