@@ -36,6 +36,21 @@ describe('dryRunTool', () => {
     expect([dry.idempotent, dry.cancel]).toEqual([false, null])
   })
 
+  it('takes a placeholder for what only a made call could tell, and nothing else, in an argument of another type', () => {
+    const input = {
+      type: 'object',
+      properties: { amount: { type: 'number' }, list: { type: 'array', items: { type: 'number' } } },
+      required: ['amount'],
+    } as const
+    const { made } = make({ input })
+    const dry = dryRunTool(made, { callReads: false })
+    const total = '{steps.order.output.total - steps.order.output.refunded}'
+    expect(made.checkArguments({ amount: total })).toHaveLength(1)
+    expect(dry.checkArguments({ amount: total, list: ['{item.id}'] })).toEqual([])
+    expect(dry.checkArguments({ amount: '12', list: ['{item.id}'] })).toHaveLength(1)
+    expect(dry.checkArguments({ list: [total] })).toHaveLength(1)
+  })
+
   it('calls what only reads if it is told to', async () => {
     const { calls, made } = make({ risk: 'read' })
     await dryRunTool(made, { callReads: false }).execute({}, context)

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { readResult } from './run-tool.ts'
 import { ToolFailure } from './tool-failure.ts'
@@ -28,9 +29,28 @@ export function dryRunTool(tool: Tool, { callReads }: { readonly callReads: bool
     }
   }
   // Asking what became of a call that was never made would reach outside, and so would stopping or repeating it.
-  const standIn = Object.freeze({ ...tool, execute, reconcile: null, cancel: null, idempotent: false })
+  const standIn = Object.freeze({
+    ...tool,
+    execute,
+    checkArguments: (args: JsonObject) =>
+      tool.checkArguments(args).filter((problem) => !isAboutPlaceholder(problem, args)),
+    reconcile: null,
+    cancel: null,
+    idempotent: false,
+  })
   standIns.add(standIn)
   return standIn
+}
+
+/** What only a made call could tell stays a text in a dry run, and is of no type yet. */
+function isAboutPlaceholder(problem: string, args: JsonObject): boolean {
+  const name = /^`([^`.[]+)/.exec(problem)?.[1]
+  return name !== undefined && holdsPlaceholder(args[name])
+}
+
+function holdsPlaceholder(value: Json | undefined): boolean {
+  if (typeof value === 'string') return /\{[^{}]*\b(?:steps\.|item\b|output\b)[^{}]*\}/.test(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsPlaceholder)
 }
 
 /** Says whether a call of the tool is only shown, and never made. */
