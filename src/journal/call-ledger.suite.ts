@@ -45,6 +45,8 @@ export function ledgerSuite(create: () => Promise<LedgerSubject>): void {
     await journal.append('r1', ends, { ...by, expectedSeq: 5 })
     expect(await counted(journal)).toEqual([2, 2, false])
     await journal.append('r1', [settled('d', 'failed')], { ...by, expectedSeq: 10 })
+    const shown = { policy: { facts: { mode: 'dry-run' }, request: { risk: 'write' } } }
+    await journal.append('dry', [admitted('a', shown)], { ...by, expectedSeq: 0 })
     const other = reopen?.() ?? journal
     expect(await counted(other)).toEqual([1, 1, false])
     if (other !== journal) await other.close()

@@ -71,7 +71,7 @@ export function ledgerChanges(facts: readonly JournalFact[]): readonly LedgerCha
     switch (type) {
       case 'tool.admitted': {
         const { callId, tool, target } = data
-        if (typeof callId !== 'string' || typeof tool !== 'string') return []
+        if (typeof callId !== 'string' || typeof tool !== 'string' || isOnlyShown(data)) return []
         const named = typeof target === 'string' ? target : null
         return [{ kind: 'made', callId, tool, target: named, at, principal: principalOf(data) }]
       }
@@ -109,6 +109,13 @@ function principalOf(data: JsonObject): string | null {
   const principal = isObject(facts) ? facts['principal'] : null
   const id = isObject(principal) ? principal['id'] : null
   return typeof id === 'string' ? id : null
+}
+
+/** Whether a call of a dry run is only shown: there, what does not only read is. */
+function isOnlyShown({ policy }: JsonObject): boolean {
+  const [facts, request] = isObject(policy) ? [policy['facts'], policy['request']] : []
+  if (!isObject(facts) || facts['mode'] !== 'dry-run') return false
+  return !isObject(request) || request['risk'] !== 'read'
 }
 
 function spentIn(usage: JsonObject, at: number): LedgerChange[] {

@@ -70,7 +70,9 @@ export class GatewayRun {
       policy === undefined ? null : new RunApprovals(setup.record.run, policy.principal, policy.approvals)
     const { playbook } = setup.tools
     const registry = setup.tools.registryFor(inputsOf(playbook, setup))
-    const governed = policy === undefined ? {} : { policy: policy.approvals.setupFor(policy.principal) }
+    const { shared } = setup.record
+    const governed =
+      policy === undefined ? {} : { policy: { shared, ...policy.approvals.setupFor(policy.principal) } }
     this.#documents = { playbook, policies: governed.policy?.policies ?? [], tools: registry }
     const options = {
       ...setup.options,

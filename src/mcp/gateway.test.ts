@@ -7,8 +7,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MemoryJournal } from '../journal/memory/memory-journal.ts'
 import { definePlaybook } from '../playbook/define-playbook.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import { compilePolicy } from '../policy/compile-policy.ts'
+import { parsePolicy } from '../policy/parse-policy.ts'
 import { tool } from '../tool/tool.ts'
 import { DefinitionLock } from './definition-lock.ts'
+import type { GatewayApprovals } from './gateway-approvals.ts'
 import type { Upstream } from './gateway-tools.ts'
 import { openGateway, type GatewaySetup } from './open-gateway.ts'
 
@@ -96,6 +99,23 @@ test('W2: a record that cannot be written lets nothing through, and the client i
   const refused = await client.callTool({ name: 'b', arguments: {} })
   expect(refused.isError).toBe(true)
   expect(JSON.stringify(refused.content)).not.toContain('b ran')
+})
+
+test('a limit over several runs is counted over all runs of the journal', async () => {
+  const journal = new MemoryJournal()
+  const text = '{ id: p, risk: { irreversible: allow }, limits: [{ tool: a, max_calls: 1, per: 1h }] }'
+  const policies = [compilePolicy(parsePolicy(text, { format: 'yaml' }).policy!)]
+  const approvals: GatewayApprovals = {
+    setupFor: (id) => ({ policies, principal: { id, kind: 'local', roles: [] } }),
+    votesOn: () => [],
+    wordsFor: ({ callId }) => ({ id: callId, takes: [], command: '' }),
+  }
+  const said = async () => {
+    const client = await connect(definePlaybook({ id: 'p', name: 'P', steps }), { journal, approvals })
+    return JSON.stringify(await client.callTool({ name: 'a', arguments: {} }))
+  }
+  expect(await said()).toContain('a ran')
+  expect(await said()).toContain('at most 1 calls in 1h per tenant, and there were 1')
 })
 
 test('says at the start what keeps a run from beginning', async () => {

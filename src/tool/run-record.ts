@@ -1,3 +1,4 @@
+import type { CallLedger } from '../journal/call-ledger.ts'
 import { makeEntries } from '../journal/check-append.ts'
 import type { AppendOptions, Journal, JournalEntry, JournalFact } from '../journal/journal.ts'
 import type { LazyAppend } from '../journal/lazy-append.ts'
@@ -39,6 +40,12 @@ export class RunRecord {
   /** Keeps the texts that the run's verdicts rest on with its record. */
   async keep(documents: RunDocuments): Promise<void> {
     if (this.#journal !== null) await keepDocuments(this.#journal, documents)
+  }
+
+  /** Who counts what all runs of the tenant do; undefined where nobody does. */
+  get shared(): { readonly ledger: CallLedger; readonly tenant: string } | undefined {
+    const ledger = this.#journal?.ledger
+    return ledger === undefined ? undefined : { ledger, tenant: this.#author.tenant }
   }
 
   /** Everything written so far. */

@@ -7,7 +7,8 @@
  * Invariants
  * Q1  What an append returned is on the disk: WAL, full sync. Appends that arrive together share a commit. A commit of which all is lazy
  *     has left the process; the next one that is not, or a moment, puts it on the disk.
- * Q2  Payloads are encrypted under a key per run, which is encrypted under the server's; nothing of them is readable in the file.
+ * Q2  Payloads are encrypted under a key per run, which is encrypted under the server's; nothing of them is readable in the file but the names
+ *     of the tools that were called, and what a run has locked.
  * Q3  Opening a run, closing it and erasing it are written into the tenant's chain in the same commit.
  * Q4  A checkpoint is signed in the commit that ends a run or grants something.
  */
