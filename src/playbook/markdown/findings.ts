@@ -73,6 +73,14 @@ export class Findings {
     return this.#silent > 0 || (this.diagnostics.length >= mostFindings && this.hasErrors)
   }
 
+  /** Whether there is an error on a line of that text. */
+  hasErrorAt({ pieces }: MarkdownText): boolean {
+    return this.diagnostics.some(
+      ({ severity, line, file }) =>
+        severity === 'error' && pieces.some((each) => each.line.number === line && each.line.file === file),
+    )
+  }
+
   get hasErrors(): boolean {
     return this.diagnostics.some((each) => each.severity === 'error')
   }

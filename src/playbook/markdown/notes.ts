@@ -1,12 +1,13 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Call, Condition, Note, NoteRule } from '../program.ts'
-import { type Bullet, lineOf, longestForm } from './bullet.ts'
+import { type Bullet, firstWord, lineOf, longestForm } from './bullet.ts'
 import type { Callables } from './callables.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { seeksApproval } from './loose-guard.ts'
 import { negateCondition } from './negate-condition.ts'
+import { plainRule } from './plain-rule.ts'
 import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { targetNamed } from './triggers.ts'
@@ -24,6 +25,8 @@ const neverForm =
   /^(?:never|do\s+not|don't)\s+(?:call|run|use|execute)\s+((?:the\s+)?\S+?(?:\s+(?:tool|playbook|function))?|[^\s,]+(?:(?:\s+(?:and|or)\s+|\s*,\s*)[^\s,]+)+)$/i
 const ruleWord =
   /\b(?:always|never|must|mustn't|only|before|unless|without|do\s+not|don't|first|may\s+not|cannot|can't|should\s+not|shouldn't|not\s+allowed|forbidden|prohibited|refused?|at\s+most|at\s+least|no\s+more\s+than|more\s+than|once|twice|exceeds?|requires?|required|until|after)\b|^no\s/i
+/** Words without which a note forbids and demands nothing. */
+const binding = /\b(?:not|no|dont|avoid|refrain|needs?|maximum|minimum|circumstances|stop)\b|n't\b/i
 const checkVerb =
   /^(?:confirm|check|ensure|verify|make\s+sure|validate|see)\s+(?:that\s+|whether\s+|if\s+)?(.+)$/is
 const callVerb = /^(?:call|run|use|execute)\s+(.+)$/is
@@ -36,7 +39,9 @@ export function readNotes(place: MarkdownText, context: StepContext): Note[] {
   const bullet = lineOf(place, context.playbook)
   const { text, line } = bullet
   const found = context.findings.diagnostics.length
-  const rules = text.length > longestForm ? [] : rulesOf(bullet, context)
+  const read = text.length > longestForm ? [] : rulesOf(bullet, context)
+  const rules =
+    read.length > 0 || context.findings.diagnostics.length > found ? read : plainRules(bullet, context)
   if (rules.length > 0) return rules.map((rule) => ({ text: place.text, line, rule }))
   if (context.findings.diagnostics.length === found) warnRuleLike(bullet, context)
   return [{ text: place.text, line, rule: null }]
@@ -46,6 +51,13 @@ export function readNotes(place: MarkdownText, context: StepContext): Note[] {
 const openers: ReadonlySet<string> = new Set(
   'always must make be you first before never do don only'.split(' '),
 )
+
+/** The rules of a note that says one in other words. */
+function plainRules(bullet: Bullet, context: StepContext): NoteRule[] {
+  if (bullet.text.length > longestForm || !context.callables.mayBeSpokenOf(bullet.text)) return []
+  const text = plainRule(bullet.text, (name) => targetNamed(name, bullet, context)?.kind === 'tool')
+  return text === bullet.text ? [] : rulesOf({ ...bullet, text, word: firstWord(text) }, context)
+}
 
 function rulesOf(bullet: Bullet, context: StepContext): NoteRule[] {
   const { text } = bullet
@@ -161,13 +173,19 @@ function succeeded(call: Call['target']): NoteRule['require'] {
   return { kind: 'succeeded', call }
 }
 
+function bindsIn(text: string): boolean {
+  return ruleWord.test(text) || binding.test(text)
+}
+
 /** Advice that names a call and speaks like a rule: who wrote it may rely on it. */
 function warnRuleLike(bullet: Bullet, context: StepContext): void {
   if (nearRule(bullet, context)) return
-  if (!context.callables.mayBeSpokenOf(bullet.text) || !ruleWord.test(bullet.text)) return
+  if (!context.callables.mayBeSpokenOf(bullet.text) || !bindsIn(bullet.text)) return
   const name = callSpokenOf(bullet.text, context)
   if (name === null) return
-  reportAt(bullet, 0, bullet.text.length, context).warn(
+  const severity = context.toolTable.get(name)?.risk === 'irreversible' ? 'error' : 'warn'
+  if (severity === 'warn' && !ruleWord.test(bullet.text)) return
+  reportAt(bullet, 0, bullet.text.length, context)[severity](
     'unenforced_note',
     `${quote(bullet.text)} reads like a rule about \`${name}\`, but is advice only`,
     `write such as \`Always call … before calling ${name}\`, \`Only call ${name} if …\` or \`Never call ${name}\``,

@@ -13,6 +13,7 @@ import { inferTruth } from './infer-truth.ts'
 import { literalsIn } from './literals.ts'
 import { reportLooseGuards } from './loose-guard.ts'
 import { isCount } from './metadata.ts'
+import { reportMisplacedRules } from './misplaced-rule.ts'
 import type { ParseProgramOptions } from './parse-program.ts'
 import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
 import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
@@ -94,6 +95,19 @@ export class ProgramReader {
     const inferred = inferTruth(program)
     checkProgram(inferred, this.#uses.values(), this.#findings)
     reportLooseGuards(this.#guards, program, this.#toolTable, this.#findings)
+    reportMisplacedRules(
+      this.#drafts.flatMap(({ description, playbooks }) => [
+        ...description,
+        ...playbooks.flatMap((each) => each.description),
+      ]),
+      this.#front['notes'],
+      this.#drafts.flatMap(({ heading, playbooks }) => [
+        ...(heading === null ? [] : [heading]),
+        ...playbooks.map((each) => each.heading),
+      ])[0],
+      this.#toolTable,
+      this.#findings,
+    )
     reportStrays(
       this.#drafts.flatMap(({ playbooks }) => playbooks.flatMap(({ strays }) => strays)),
       () => changesSomething(program, this.#toolTable),
