@@ -71,6 +71,7 @@ export { PlaybookEnforcerHook, type PlaybookEnforcerHookOptions } from './agent/
 export { priceLists, type Price, type PriceList, type PriceTable } from './agent/price-table.ts'
 export { createMcpTools, type McpTools, type McpToolsOptions } from './adapter/mcp/create-mcp-tools.ts'
 export type { McpServerConfig, McpServers } from './adapter/mcp/server-config.ts'
+export { type CallLedger, type LedgerCounts, type LedgerQuestion } from './journal/call-ledger.ts'
 export { type Checkpoint } from './journal/chain-checkpoint.ts'
 export { type KeyRing, openKeyRing, rotateKeys } from './journal/chain-keys.ts'
 export { type ChainStore } from './journal/chain-store.ts'
