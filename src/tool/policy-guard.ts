@@ -60,14 +60,14 @@ export class PolicyGuard {
     this.#setup = setup
   }
 
-  /** What is to be counted over other runs before the call is judged, and by whom; null where no policy asks for it, or nobody counts. */
+  /** What is to be counted over other runs before the call is judged, and by whom, and whether the call takes a place; null where no policy asks for it, or nobody counts. */
   asksOthers(
     state: RunState,
     call: JudgedCall,
     tool: Tool | null,
     now: number,
-  ): { readonly ledger: CallLedger; readonly question: LedgerQuestion } | null {
-    const { policies, principal, shared } = this.#setup
+  ): { readonly ledger: CallLedger; readonly question: LedgerQuestion; readonly takes: boolean } | null {
+    const { policies, principal, shared, mode } = this.#setup
     const { callId = null, tool: name, args } = call
     if (shared === undefined || isUndoing(state, callId)) return null
     const windows = policies.flatMap(({ counters }) =>
@@ -82,7 +82,8 @@ export class PolicyGuard {
     const place = { run: state.run, callId: callId ?? '', tool: name, target, at: now }
     const dayBegan = Math.floor(now / dayMs) * dayMs
     const who = { tenant: shared.tenant, principal: principal.id }
-    return { ledger: shared.ledger, question: { ...who, call: place, windows, dayBegan } }
+    const question = { ...who, call: place, windows, dayBegan }
+    return { ledger: shared.ledger, question, takes: mode !== 'dry-run' }
   }
 
   /** What policies say to a call, as the run machine takes it. `counts` are what was counted over other runs, where somebody did. Never throws. */

@@ -38,7 +38,10 @@ class Site {
     this.#policy = policy
   }
 
-  run(journal: Journal, { principal = 'ada', name = `r${++this.#runs}` } = {}) {
+  run(
+    journal: Journal,
+    { principal = 'ada', name = `r${++this.#runs}`, mode = 'execute' as 'execute' | 'dry-run' } = {},
+  ) {
     const record = new RunRecord(name, journal, { tenant: 'acme', principal: 'writer' })
     const drain = tool({
       name: 'drain',
@@ -59,6 +62,7 @@ class Site {
       policy: {
         policies: [policyOf(this.#policy)],
         principal: { id: principal, kind: 'local', roles: [] },
+        mode,
         shared: journal.ledger === undefined ? undefined : { ledger: journal.ledger, tenant: 'acme' },
       },
     })
@@ -192,6 +196,14 @@ describe.each(stores)('limits over several runs, counted in %s', (_name, create)
     const asked = [soft.run(other()), soft.run(other())].map(({ drain }) => drain())
     expect((await Promise.all(asked)).toSorted()).toEqual(['held', 'succeeded'])
     expect(soft.drained).toHaveLength(1)
+  })
+
+  test('W2: a dry run takes no place, and is told how many there are', async () => {
+    const open = create()
+    const site = new Site(hourly('max_calls: 1'))
+    expect(await site.run(open(), { mode: 'dry-run' }).drain()).toBe('succeeded')
+    expect(await site.run(open()).drain()).toBe('succeeded')
+    expect(await site.run(open(), { mode: 'dry-run' }).drain()).toBe('policy_rate_limit')
   })
 
   test('W3: a store that cannot be asked has counted nothing, and the call is denied', async () => {

@@ -6,7 +6,7 @@
  * Invariants
  * W1  A call under a limit over other runs has its place before it is judged, and is judged by what counted before it took it: two runs never
  *     both have the last one.
- * W2  A call that is not admitted gives its place back. Nobody takes one who would be denied anyway.
+ * W2  A call that is not admitted gives its place back. Nobody takes one who would be denied anyway, or in a dry run.
  * W3  Where the store cannot be asked, nobody has counted, and the policies deny.
  */
 import { randomUUID } from 'node:crypto'
@@ -36,10 +36,9 @@ async function admitCounted(gate: Gate, given: ProposedCall): Promise<Enforcemen
   // The place has to have the name that the call is written down under.
   const call = { ...given, callId: given.callId ?? `call-${randomUUID()}` }
   const { tool } = call
-  const { ledger, question } = gate.asksOthers(call, gate.tools)!
+  const { ledger, question, takes } = gate.asksOthers(call, gate.tools)!
   const before = await orNothing(() => ledger.count(question))
-  if (gate.state.mode === 'dry-run' || !gate.wouldAllow(call, gate.tools, before))
-    return gate.judge(tool, call, gate.tools, before)
+  if (!takes || !gate.wouldAllow(call, gate.tools, before)) return gate.judge(tool, call, gate.tools, before)
   const counts = await orNothing(() => ledger.take(question))
   const enforcement = gate.judge(tool, call, gate.tools, counts)
   if (!enforcement.allowed) await orNothing(() => ledger.giveBack(question.call))
