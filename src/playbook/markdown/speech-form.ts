@@ -241,9 +241,12 @@ const bounds: readonly (readonly [RegExp, string])[] = [
   ],
 ].map(([words, sign]) => [new RegExp(String.raw`\b(?:${words})\s+${figure}`, 'iu'), sign!] as const)
 
+function plain(number: string): string {
+  return number.replaceAll(',', '')
+}
+
 /** What the words say of the number that is asked for: all of it is checked. */
 function rangeIn(text: string, name: string): string | null {
-  const plain = (number: string): string => number.replaceAll(',', '')
   const range = both.exec(text)
   if (range !== null) return `${plain(range[1]!)} <= ${name} <= ${plain(range[2]!)}`
   const found = bounds.flatMap(([form, sign]) => {

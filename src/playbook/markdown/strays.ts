@@ -10,7 +10,7 @@ export interface Stray {
 /** What stands between bullets or below one and is no bullet: paragraphs, quotations, tables, code. */
 export function straysIn(blocks: readonly MarkdownBlock[]): readonly Stray[] {
   const strays: Stray[] = []
-  const waiting = [...blocks].reverse()
+  const waiting = blocks.toReversed()
   for (let block = waiting.pop(); block !== undefined; block = waiting.pop()) {
     if (block.kind === 'item') {
       for (let at = block.children.length - 1; at >= 0; at--) waiting.push(block.children[at]!)
