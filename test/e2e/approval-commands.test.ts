@@ -102,7 +102,9 @@ describe('a run under a policy', () => {
     expect(out).toMatch(/✗ pay +amount=30 {2}WAITS FOR APPROVAL: approvals\.leads/)
     expect(out).toContain(`Waits for approval: ${id}  pay amount=30`)
     expect(out).toContain('rule      approvals.leads of money@1.0.0: needs the approval of one person')
-    expect(out).toContain('1 × Lead, but not whoever asked, identified by local, asserted; could be: ann, cem')
+    expect(out).toContain(
+      '1 × Lead, but not whoever asked, identified by local, asserted; could be: ann, cem',
+    )
     expect(out).toMatch(/^ {2}time {6}59 min left$/m)
 
     const list = await lockstep('approvals')

@@ -49,7 +49,7 @@ test('J8: a halted tenant lets nothing through that asks for it not to be, over 
   const reservations = [{ kind: 'unhalted' }] as const
   await expect(again.append('r1', [fact], { ...by, expectedSeq: 0, reservations })).rejects.toMatchObject({
     code: 'reservation_refused',
-    message: 'All runs are halted: ada, wrong region.',
+    message: 'All runs are halted by ada: wrong region.',
   })
   await again.append('r1', [fact], { ...by, expectedSeq: 0 })
   await again.append('r2', [fact], { tenant: 'other', principal: 'eve', expectedSeq: 0, reservations })
