@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentPath } from './diagnostic.ts'
 import { type DocumentFormat, parseDocument } from './parse-document.ts'
+import { ownTime } from '../shared/own-time.suite.ts'
 
 const parse = (text: string, format: DocumentFormat = 'yaml') => parseDocument(text, { format, file: 'x' })
 const codes = (text: string, format: DocumentFormat = 'yaml') =>
@@ -203,15 +204,15 @@ describe('hostile documents', () => {
     ['a quarter of a million directives', '%a\n'.repeat(249_000), 'yaml', 'invalid_yaml'],
     ['a quarter of a million documents', '---\n'.repeat(249_000), 'yaml', 'multiple_documents'],
   ])('refuses %s quickly', (_, text, format, code) => {
-    const start = performance.now()
+    const start = ownTime()
     expect(codes(text, format)).toContain(code)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(ownTime() - start).toBeLessThan(10_000)
   })
 
   it('reads a large mapping in good time', () => {
     const text = Array.from({ length: 30_000 }, (_, index) => `key${index}: ${index}`).join('\n')
-    const start = performance.now()
+    const start = ownTime()
     expect(codes(text)).toEqual([])
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(ownTime() - start).toBeLessThan(10_000)
   })
 })

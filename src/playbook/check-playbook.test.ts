@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePlaybook } from './parse-playbook.ts'
+import { ownTime } from '../shared/own-time.suite.ts'
 
 const head = 'id: a\nname: A\n'
 
@@ -484,9 +485,9 @@ describe('what is allowed', () => {
       (_, index) =>
         `  - id: s${index}\n    description: d\n    expected_tools: [t${index}]\n${index > 0 ? `    after: s${index - 1}\n` : ''}`,
     )
-    const start = performance.now()
+    const start = ownTime()
     expect(found(`steps:\n${steps.join('')}`)).toEqual([])
-    expect(performance.now() - start).toBeLessThan(3_000)
+    expect(ownTime() - start).toBeLessThan(3_000)
   })
 })
 
@@ -524,10 +525,10 @@ describe('hostile playbooks', () => {
       `inputs: { x: { type: object, schema: { properties: { ${many(15_000, (index) => `t${index}: { type: strin }`).join(', ')} } } } }`,
     ],
   ])('judges %s in good time', (_, text) => {
-    const start = performance.now()
+    const start = ownTime()
     const problems = found(text)
     expect(problems.length).toBeGreaterThan(0)
-    expect(performance.now() - start).toBeLessThan(15_000)
+    expect(ownTime() - start).toBeLessThan(15_000)
     expect(problems[0]!.message.length).toBeLessThan(500)
   })
 })

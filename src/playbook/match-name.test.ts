@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { matchesName } from './match-name.ts'
+import { ownTime } from '../shared/own-time.suite.ts'
 
 describe('matchesName', () => {
   it.each<[string, string, boolean]>([
@@ -31,8 +32,8 @@ describe('matchesName', () => {
   })
 
   it('stays fast for patterns that would make a regular expression slow', () => {
-    const began = performance.now()
+    const began = ownTime()
     expect(matchesName(`${'*a'.repeat(60)}b`, 'a'.repeat(128))).toBe(false)
-    expect(performance.now() - began).toBeLessThan(50)
+    expect(ownTime() - began).toBeLessThan(50)
   })
 })

@@ -7,6 +7,7 @@ import { compileJsonSchema } from '../shared/json-schema.ts'
 import { checkPolicy } from './check-policy.ts'
 import { parsePolicy } from './parse-policy.ts'
 import { policyJsonSchema, policySchemaFile } from './policy-json-schema.ts'
+import { ownTime } from '../shared/own-time.suite.ts'
 
 const tools = ['k8s.drain_node', 'k8s.cordon_node', 'github.create_issue']
 
@@ -279,11 +280,11 @@ describe('hostile policies', () => {
     ],
     ['patterns of stars', { tool_allowlist: { a: Array.from({ length: 5_000 }, () => '*a'.repeat(60)) } }],
   ])('judges %s in good time', (_, policy) => {
-    const start = performance.now()
+    const start = ownTime()
     checkPolicy({ id: 'p', ...policy } as never, {
       tools: Array.from({ length: 200 }, (_each, index) => `tool_${index}_${'a'.repeat(90)}`),
     })
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(ownTime() - start).toBeLessThan(10_000)
   })
 
   it('keeps names like __proto__ from meaning anything', () => {

@@ -5,6 +5,7 @@ import type { PlaybookStepDefinition } from '../playbook/playbook-step.ts'
 import { arePredecessorsMet, insertSorted, isMet, passedOver, removeFrom } from './order.ts'
 import { perform, startRun } from './perform.ts'
 import type { RunState } from './state.ts'
+import { ownTime } from '../shared/own-time.suite.ts'
 
 function stateOf(
   steps: readonly PlaybookStepDefinition[],
@@ -139,9 +140,9 @@ describe('passedOver', () => {
   it('handles 10,000 optional steps in a row without running out of stack or time', () => {
     const steps = Array.from({ length: 10_000 }, (_, n) => optional(`s${n}`))
     const state = stateOf([...steps, required('end')])
-    const began = performance.now()
+    const began = ownTime()
     expect(passed(state, 'end')).toHaveLength(10_000)
-    expect(performance.now() - began).toBeLessThan(500)
+    expect(ownTime() - began).toBeLessThan(500)
   })
 
   it('handles any groups stacked 40 high, which have 2⁴⁰ paths, in no time', () => {
@@ -155,9 +156,9 @@ describe('passedOver', () => {
       steps.push(optional(`l${n}`, { after }), optional(`r${n}`, { after }))
     }
     steps.push(required('end', { after: { any: ['l40', 'r40'] } }))
-    const began = performance.now()
+    const began = ownTime()
     expect(passed(stateOf(steps), 'end')).toBeNull()
-    expect(performance.now() - began).toBeLessThan(2000)
+    expect(ownTime() - began).toBeLessThan(2000)
   })
 
   it('handles all groups stacked 40 high just as well', () => {

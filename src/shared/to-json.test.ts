@@ -1,6 +1,7 @@
 import { assert, jsonValue, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toJson } from './to-json.ts'
+import { ownTime } from './own-time.suite.ts'
 
 const valueOf = (given: unknown): unknown => {
   const reading = toJson(given)
@@ -76,9 +77,9 @@ describe('toJson', () => {
     const shared = Array.from({ length: 10 }, () => 1)
     let bomb: unknown[] = shared
     for (let n = 0; n < 10; n++) bomb = Array.from({ length: 10 }, () => bomb)
-    const began = performance.now()
+    const began = ownTime()
     expect(toJson(bomb).problem).not.toBeNull()
-    expect(performance.now() - began).toBeLessThan(1000)
+    expect(ownTime() - began).toBeLessThan(1000)
   })
 
   it('refuses what throws when it is read, and does not throw itself', () => {
