@@ -76,6 +76,8 @@ export function isProcessLocked(path: string): boolean {
 
 /** SQLITE_BUSY. */
 const busy = 5
+/** SQLITE_IOERR_FSTAT: whoever held the lock removed the file between opening and looking at it. */
+const removed = 1802
 
 function hold(path: string): DatabaseSync | null {
   const { DatabaseSync } = loadSqlite()
@@ -85,7 +87,8 @@ function hold(path: string): DatabaseSync | null {
     return database
   } catch (error) {
     database.close()
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 === busy) return null
+    const { errcode = 0 } = error as { errcode?: number }
+    if (errcode % 256 === busy || errcode === removed) return null
     throw storeFailure(error, path)
   }
 }
