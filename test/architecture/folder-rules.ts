@@ -39,6 +39,7 @@ export const folderRules: FolderRules = {
     cli: ['app.ts', ...core, 'source', 'tool', 'gateway', 'mcp', 'stream', 'report'],
     testing: ['tool', 'agent', 'journal', 'engine'],
     'app.ts': 'anything',
+    'app-tools.ts': 'anything',
     'index.ts': 'anything',
   },
   pure: ['shared', ...core],
@@ -49,6 +50,6 @@ export const folderRules: FolderRules = {
     policy: ['zod'],
   },
   backends: ['engine', 'journal', 'adapter'],
-  assemblers: ['app.ts', 'index.ts', 'testing'],
+  assemblers: ['app.ts', 'app-tools.ts', 'index.ts', 'testing'],
   computedImports: ['source'],
 }
