@@ -15,6 +15,9 @@ export interface DatabaseOptions {
   readonly patience?: number
 }
 
+/** SQLite keeps no order among those who wait: on a slow disk the same one may come last many times. */
+const patience = 30_000
+
 /**
  * Opens the file, makes it if there is none, and brings it to the newest form. A commit is on the disk when it returns. Throws
  * `journal_unreadable` for a file that is no store, `journal_unwritable` for one that cannot be written.
@@ -26,7 +29,7 @@ export function openDatabase(path: string, options: DatabaseOptions = {}): Datab
     // SQLite gives the files beside it the permissions of this one.
     closeSync(openSync(path, 'a', 0o600))
     const { DatabaseSync } = loadSqlite()
-    database = new DatabaseSync(path, { timeout: options.patience ?? 5000 })
+    database = new DatabaseSync(path, { timeout: options.patience ?? patience })
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON',
     )
