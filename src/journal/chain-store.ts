@@ -1,6 +1,25 @@
 import type { SealedEntry } from './chain.ts'
 import type { Checkpoint, Signature } from './chain-checkpoint.ts'
-import type { Authorship, Halt, JournalFact, LeasedJournal } from './journal.ts'
+import type { JsonObject } from '../shared/json.ts'
+import type { Authorship, Halt, JournalEntry, JournalFact, LeasedJournal } from './journal.ts'
+
+/** What proves who somebody is. It lies beside the chains, readable with the server's key only, and is never exported. */
+export interface Credential {
+  /** Unlike that of any other credential of the store. */
+  readonly id: string
+  readonly tenant: string
+  readonly kind: string
+  readonly body: JsonObject
+}
+
+/** What an administrative act changes besides the chain. */
+export interface AdministerOptions {
+  readonly keep?: readonly Omit<Credential, 'tenant'>[]
+  /** The ids of credentials that are no more; one that is not there is no matter. */
+  readonly forget?: readonly string[]
+  /** The number of the last administrative entry that the writer knows of; 0 for none. */
+  readonly after?: number
+}
 
 /** A journal whose record can be proven: chained, authenticated and signed, with payloads that can be erased. */
 export interface ChainStore extends LeasedJournal {
@@ -22,8 +41,18 @@ export interface ChainStore extends LeasedJournal {
   sign(text: string): Signature
   /** The public keys by their id, in PEM. */
   publicKeys(): Readonly<Record<string, string>>
-  /** Writes what was done to the tenant itself into its chain. */
-  administer(facts: readonly JournalFact[], author: Authorship): Promise<void>
+  /**
+   * Writes what was done to the tenant itself into its chain, together with the credentials that this makes or ends. Throws
+   * `journal_conflict` if the writer names the last act it knows of and there is a newer one.
+   */
+  administer(facts: readonly JournalFact[], author: Authorship, options?: AdministerOptions): Promise<void>
+  /**
+   * What was done to the tenant itself, in order, from after the given number on; found without reading what its chain says of runs. Throws
+   * `journal_unreadable` at the first entry that is not what was written.
+   */
+  administered(tenant: string, afterSeq?: number): Promise<readonly JournalEntry[]>
+  /** The credentials of a kind, of all tenants. Throws `journal_unreadable` for one that this server did not write. */
+  credentials(kind: string): Promise<readonly Credential[]>
   /** Stops every run of the tenant before its next effect (J8), and writes that into its chain; false if it was halted already. */
   halt(author: Authorship, halt: Pick<Halt, 'at' | 'reason'>): Promise<boolean>
   /** Lets the runs of the tenant go on, and writes that into its chain; false if they were not halted. */

@@ -38,8 +38,7 @@ export function copyFacts(run: string, facts: readonly JournalFact[]): readonly 
 
 /** Throws `journal_conflict` if the writer does not know the run as it is (J2), works under an old lease (J5) or for another tenant (J7). */
 export function checkHead(run: string, options: AppendOptions, head: RunHead): void {
-  readText(options.tenant, 'tenant')
-  readText(options.principal, 'principal')
+  checkAuthor(options)
   if (options.expectedSeq !== head.seq) {
     throw conflict(
       `Run ${run} has ${head.seq} entries, and the writer knows of ${options.expectedSeq}: somebody else has written to it.`,
@@ -55,6 +54,12 @@ export function checkHead(run: string, options: AppendOptions, head: RunHead): v
   if (head.tenant !== null && head.tenant !== options.tenant) {
     throw conflict(`Run ${run} belongs to another tenant.`, 'Name another run.')
   }
+}
+
+/** Throws `invalid_value` unless tenant and principal can be written down. */
+export function checkAuthor({ tenant, principal }: Authorship): void {
+  readText(tenant, 'tenant')
+  readText(principal, 'principal')
 }
 
 /** Makes the entries of an append, or throws: `journal_conflict` (J2), or `invalid_value` for what cannot be written. */

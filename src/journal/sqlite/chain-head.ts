@@ -125,7 +125,7 @@ export class ChainHeads {
 export const proofLength = 96
 
 /** The last number and hash of a chain, by its last row. */
-function endOf(row: Record<string, unknown> | undefined): Pick<Head, 'seq' | 'hash'> {
+export function endOf(row: Record<string, unknown> | undefined): Pick<Head, 'seq' | 'hash'> {
   if (row === undefined) return { seq: 0, hash: null }
   const proof = Buffer.from(row['proof'] as Uint8Array)
   const last = proof.length - proofLength

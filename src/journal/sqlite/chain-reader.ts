@@ -28,43 +28,22 @@ export class ChainReader {
     )
   }
 
+  /** The chain as it is opened to be read; null if there is none. */
+  open(name: string): (OpenChain & { readonly id: number }) | null {
+    const chain = this.#chain.get(name)
+    if (chain === undefined) return null
+    const by = chain['wrapped_by'] as string | null
+    const key = this.#heads.unwrap(name, by, chain['wrapped_key'] as Uint8Array | null)
+    return { id: Number(chain['id']), name, tenant: String(chain['tenant']), key }
+  }
+
   /** The entries of a chain with all that proves them, as they lie in the store. */
   sealed(name: string): readonly SealedEntry[] {
-    const chain = this.#chain.get(name)
-    if (chain === undefined) return []
-    const id = Number(chain['id'])
-    const tenant = String(chain['tenant'])
-    const key = this.#heads.unwrap(
-      name,
-      chain['wrapped_by'] as string | null,
-      chain['wrapped_key'] as Uint8Array | null,
-    )
-    let prev: string | null = null
+    const chain = this.open(name)
+    if (chain === null) return []
     const entries: SealedEntry[] = []
-    for (const row of this.#batches.all(id)) {
-      const first = Number(row['seq'])
-      const proof = Buffer.from(row['proof'] as Uint8Array)
-      const body = row['body'] as Uint8Array | null
-      const payloads = body === null || key === null ? [] : readPayloads(key, body, name, first)
-      for (const [index, [at, type]] of readFacts(String(row['facts'])).entries()) {
-        const hex = (from: number) =>
-          proof.toString('hex', index * proofLength + from, index * proofLength + from + 32)
-        const link: ChainLink = {
-          v: chainVersion,
-          run: name,
-          seq: first + index,
-          at,
-          tenant,
-          principal: String(row['principal']),
-          type,
-          payload: `sha256:${hex(0)}`,
-          prev,
-        }
-        prev = `sha256:${hex(32)}`
-        const payload = payloads[index] ?? null
-        entries.push({ link, hash: prev, mac: hex(64), key: String(row['mac_key']), payload })
-      }
-    }
+    for (const row of this.#batches.all(chain.id))
+      entries.push(...readBatch(row, chain, entries.at(-1)?.hash ?? null))
     return entries
   }
 
@@ -74,26 +53,68 @@ export class ChainReader {
    */
   entries(name: string): readonly JournalEntry[] {
     return this.sealed(name).map((sealed, index) => {
-      const { link, payload } = sealed
-      if (link.seq !== index + 1) throw changed(name, index + 1, 'it is missing')
-      if (payload === null) throw changed(name, link.seq, 'its payload was erased or removed')
-      const { salt, data } = payload
-      const digest = `sha256:${hash('sha256', saltedPayload(salt, canonicalJson(data)), 'hex')}`
-      if (digest !== link.payload)
-        throw changed(name, link.seq, 'its payload is not the one that was written')
-      if (`sha256:${hash('sha256', writeLink(link), 'hex')}` !== sealed.hash)
-        throw changed(name, link.seq, 'it is not what was written, or not in its place')
-      if (this.#keys.all.get(sealed.key)?.mac(sealed.hash) !== sealed.mac)
-        throw changed(name, link.seq, 'it was not written with a key of this server')
-      const { run, seq, at, tenant, principal, type } = link
-      return { v: journalVersion, run, seq, at, tenant, principal, type, data }
+      if (sealed.link.seq !== index + 1) throw changed(name, index + 1, 'it is missing')
+      return this.check(sealed)
     })
   }
+
+  /** The entry, if it is the one that was written after the hash it names, by who has the key; throws `journal_unreadable` if it is not. */
+  check(sealed: SealedEntry): JournalEntry {
+    const { link, payload } = sealed
+    const name = link.run
+    if (payload === null) throw changed(name, link.seq, 'its payload was erased or removed')
+    const { salt, data } = payload
+    const digest = `sha256:${hash('sha256', saltedPayload(salt, canonicalJson(data)), 'hex')}`
+    if (digest !== link.payload) throw changed(name, link.seq, 'its payload is not the one that was written')
+    if (`sha256:${hash('sha256', writeLink(link), 'hex')}` !== sealed.hash)
+      throw changed(name, link.seq, 'it is not what was written, or not in its place')
+    if (this.#keys.all.get(sealed.key)?.mac(sealed.hash) !== sealed.mac)
+      throw changed(name, link.seq, 'it was not written with a key of this server')
+    const { run, seq, at, tenant, principal, type } = link
+    return { v: journalVersion, run, seq, at, tenant, principal, type, data }
+  }
+}
+
+/** A chain as it is opened to be read. */
+export interface OpenChain {
+  readonly name: string
+  readonly tenant: string
+  readonly key: KeyObject | null
+}
+
+/** What was appended together, as it lies in the store; `before` is the hash of the entry before it. */
+export function readBatch(
+  row: Readonly<Record<string, unknown>>,
+  { name, tenant, key }: OpenChain,
+  before: string | null,
+): readonly SealedEntry[] {
+  const first = Number(row['seq'])
+  const proof = Buffer.from(row['proof'] as Uint8Array)
+  const body = row['body'] as Uint8Array | null
+  const payloads = body === null || key === null ? [] : readPayloads(key, body, name, first)
+  let prev = before
+  return readFacts(String(row['facts'])).map(([at, type], index) => {
+    const hex = (from: number) =>
+      proof.toString('hex', index * proofLength + from, index * proofLength + from + 32)
+    const link: ChainLink = {
+      v: chainVersion,
+      run: name,
+      seq: first + index,
+      at,
+      tenant,
+      principal: String(row['principal']),
+      type,
+      payload: `sha256:${hex(0)}`,
+      prev,
+    }
+    prev = `sha256:${hex(32)}`
+    return { link, hash: prev, mac: hex(64), key: String(row['mac_key']), payload: payloads[index] ?? null }
+  })
 }
 
 /** The payloads of what was appended together, the first one that of the given entry. */
 function readPayloads(key: KeyObject, sealed: Uint8Array, name: string, first: number): readonly Payload[] {
-  const body = open(key, sealed, name, first)
+  const body = openBody(key, sealed, name, first)
   const payloads: Payload[] = []
   for (let index = 0; index < body.length; index += 2)
     payloads.push({ salt: body[index] as string, data: body[index + 1] as JsonObject })
@@ -110,7 +131,7 @@ function readFacts(text: string): readonly (readonly [number, string])[] {
 }
 
 /** Whatever lies there and cannot be opened counts as gone: the entry's own check says so. */
-function open(key: KeyObject, body: Uint8Array, name: string, seq: number): readonly unknown[] {
+function openBody(key: KeyObject, body: Uint8Array, name: string, seq: number): readonly unknown[] {
   try {
     return JSON.parse(decrypt(key, body, payloadPlace(name, seq)).toString('utf8')) as readonly unknown[]
   } catch {
@@ -118,7 +139,8 @@ function open(key: KeyObject, body: Uint8Array, name: string, seq: number): read
   }
 }
 
-function changed(name: string, seq: number, what: string): LockstepError {
+/** The error about an entry that is not what was written. */
+export function changed(name: string, seq: number, what: string): LockstepError {
   return new LockstepError('journal_unreadable', `Entry ${seq} of ${name} cannot be trusted: ${what}.`, {
     consequence: 'pause',
     hint: 'The store was changed by something else than Lockstep. Restore it from a copy.',

@@ -14,6 +14,7 @@ export class ChainWriter {
   readonly #heads: ChainHeads
   readonly #keys: KeyRing
   readonly #insert: StatementSync
+  readonly #insertAct: StatementSync
   readonly #insertCheckpoint: StatementSync
   readonly #insertCheckpointChain: StatementSync
   /** What the commit under way says of tenants, in its order. */
@@ -25,6 +26,7 @@ export class ChainWriter {
     this.#insert = database.prepare(
       'INSERT INTO batches (chain, seq, principal, mac_key, facts, proof, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
     )
+    this.#insertAct = database.prepare('INSERT INTO acts (chain, seq) VALUES (?, ?)')
     this.#insertCheckpoint = database.prepare('INSERT INTO checkpoints (body) VALUES (?)')
     this.#insertCheckpointChain = database.prepare(
       'INSERT INTO checkpoint_chains (chain, checkpoint) VALUES (?, ?)',
@@ -58,6 +60,11 @@ export class ChainWriter {
     else notes.push({ fact, principal })
   }
 
+  /** Says whether the commit under way holds an administrative fact of the tenant. */
+  notesAct(tenant: string): boolean {
+    return this.#notes.get(tenant)?.some(({ fact }) => isAct(fact)) === true
+  }
+
   /** Writes what was noted; call before the commit, and before anything is signed. */
   writeNotes(): void {
     for (const [tenant, notes] of this.#notes) {
@@ -66,6 +73,8 @@ export class ChainWriter {
         const { principal } = notes[from]!
         let to = from + 1
         while (to < notes.length && notes[to]!.principal === principal) to++
+        for (let index = from; index < to; index++)
+          if (isAct(notes[index]!.fact)) this.#insertAct.run(head.id, head.seq + 1 + index - from)
         this.extend(
           head,
           notes.slice(from, to).map(({ fact }) => fact),
@@ -145,6 +154,11 @@ export class ChainWriter {
     for (const head of all) this.#insertCheckpointChain.run(head.id, lastInsertRowid)
     return checkpoint
   }
+}
+
+/** Every fact of a tenant is administrative but those that number its runs. */
+function isAct({ type }: JournalFact): boolean {
+  return type !== 'run.opened' && type !== 'run.closed'
 }
 
 /** Where a payload lies, as its encryption is bound to it. */

@@ -96,6 +96,18 @@ const migrations: readonly string[] = [
    CREATE INDEX made_calls_by_time ON made_calls (tenant, at, tool, principal, target);
    CREATE TABLE spendings (tenant TEXT NOT NULL, at REAL NOT NULL, tokens INTEGER NOT NULL, cost REAL) STRICT;
    CREATE INDEX spendings_by_time ON spendings (tenant, at, tokens, cost);`,
+  // Where the administrative entries of a tenant's chain are, and what proves who somebody is: encrypted, and no part of any chain.
+  `CREATE TABLE acts (
+     chain INTEGER NOT NULL REFERENCES chains (id), seq INTEGER NOT NULL, PRIMARY KEY (chain, seq)
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO acts (chain, seq)
+     SELECT b.chain, b.seq + CAST(f.key AS INTEGER)
+     FROM chains c JOIN batches b ON b.chain = c.id, json_each(b.facts) f
+     WHERE c.number = 0 AND json_extract(f.value, '$[1]') NOT IN ('run.opened', 'run.closed');
+   CREATE TABLE credentials (
+     id TEXT PRIMARY KEY, tenant TEXT NOT NULL, kind TEXT NOT NULL, wrapped_by TEXT NOT NULL, body BLOB NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX credentials_by_kind ON credentials (kind);`,
 ]
 
 /** The newest form of the store. */

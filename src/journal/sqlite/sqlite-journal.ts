@@ -19,7 +19,7 @@ import { isTenantChain, type SealedEntry } from '../chain.ts'
 import type { Checkpoint, Signature } from '../chain-checkpoint.ts'
 import type { KeyRing } from '../chain-keys.ts'
 import type { CallLedger } from '../call-ledger.ts'
-import type { ChainStore } from '../chain-store.ts'
+import type { AdministerOptions, ChainStore, Credential } from '../chain-store.ts'
 import { checkHead, copyFacts, placeFacts } from '../check-append.ts'
 import {
   closingTypes,
@@ -37,6 +37,7 @@ import { ChainWriter } from './chain-writer.ts'
 import { CommitGroup } from './commit-group.ts'
 import { RunClaims } from './run-claims.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
+import { SqliteActs } from './sqlite-acts.ts'
 import { SqliteLedger } from './sqlite-ledger.ts'
 import { SqliteReservations } from './sqlite-reservations.ts'
 import { storeFailure } from '../store-failure.ts'
@@ -61,6 +62,7 @@ export class SqliteJournal implements ChainStore {
   readonly #writer: ChainWriter
   readonly #reader: ChainReader
   readonly #reservations: SqliteReservations
+  readonly #acts: SqliteActs
   readonly #counted: SqliteLedger
   readonly #claims: RunClaims
   readonly #group: CommitGroup
@@ -77,6 +79,7 @@ export class SqliteJournal implements ChainStore {
     this.#heads = new ChainHeads(this.#database, keys)
     this.#writer = new ChainWriter(this.#database, this.#heads, keys)
     this.#reader = new ChainReader(this.#database, this.#heads, keys)
+    this.#acts = new SqliteActs(this.#database, keys, this.#heads, this.#reader, this.#writer)
     this.#reservations = new SqliteReservations(this.#database)
     // The oldest generation: a target is the same one after the keys were rotated.
     const [oldest] = keys.all.values()
@@ -177,10 +180,21 @@ export class SqliteJournal implements ChainStore {
     return { key: id, signature: sign(text) }
   }
 
-  async administer(facts: readonly JournalFact[], author: Authorship): Promise<void> {
+  async administer(
+    facts: readonly JournalFact[],
+    author: Authorship,
+    options: AdministerOptions = {},
+  ): Promise<void> {
     this.#assertOpen()
-    const copied = copyFacts('tenant', facts)
-    await this.#group.add(() => copied.forEach((fact) => this.#writer.note(fact, author)))
+    await this.#group.add(this.#acts.plan(facts, author, options))
+  }
+
+  async administered(tenant: string, afterSeq = 0): Promise<readonly JournalEntry[]> {
+    return this.#ask(() => this.#acts.read(tenant, afterSeq))
+  }
+
+  async credentials(kind: string): Promise<readonly Credential[]> {
+    return this.#ask(() => this.#acts.credentials(kind))
   }
 
   async halt(author: Authorship, halt: Pick<Halt, 'at' | 'reason'>): Promise<boolean> {
