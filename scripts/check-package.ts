@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkPackedFiles } from './check-packed-files.ts'
 import { consumerProgram, consumerConfig } from './package-consumer.ts'
+import { openRegistry, type PackedPackage } from './package-registry.ts'
 import { productionPackages } from './production-packages.ts'
 import { run } from './run-command.ts'
 
@@ -15,11 +16,11 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-package-'))
 
 try {
-  const tarball = pack(root, 'lockstep', [])
+  const tarball = packProject()
   run('publint', ['run', tarball, '--strict'], { cwd: root })
 
   const consumer = join(folder, 'consumer')
-  install(consumer, tarball)
+  await install(consumer, tarball)
   checkPackedFiles(join(consumer, 'node_modules/lockstep'))
   runBinary(consumer)
   importLibrary(consumer)
@@ -30,29 +31,46 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Packs the package in `from` and answers with the path of its tarball. */
-function pack(from: string, name: string, options: readonly string[]): string {
-  const target = join(folder, 'tarballs', name.replace('/', '-'))
-  mkdirSync(target, { recursive: true })
-  run('npm', ['pack', '--silent', '--pack-destination', target, ...options], { cwd: from })
+/** Packs the project and answers with the path of its tarball. */
+function packProject(): string {
+  const target = join(folder, 'project')
+  mkdirSync(target)
+  run('npm', ['pack', '--silent', '--pack-destination', target], { cwd: root })
   const [tarball, ...more] = readdirSync(target)
-  if (tarball === undefined || more.length > 0) throw new Error(`expected one tarball of ${name}`)
+  if (tarball === undefined || more.length > 0) throw new Error('expected one tarball of the project')
   return join(target, tarball)
 }
 
-/**
- * Installs the tarball and, in place of what the registry would answer, tarballs of the locked dependencies. An empty
- * cache and `--offline` make sure that nothing else is used.
- */
-function install(consumer: string, tarball: string): void {
+/** Packs the locked dependencies that a user installs too, as they lie in `node_modules`. */
+function packDependencies(target: string): PackedPackage[] {
+  mkdirSync(target)
+  const paths = productionPackages(root)
+  const options = ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', target]
+  const packed = JSON.parse(run('npm', [...options, ...paths.map((path) => `./${path}`)], { cwd: root }))
+  const manifests = new Map(
+    paths.map((path) => {
+      const manifest = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))
+      return [`${manifest.name}@${manifest.version}`, manifest]
+    }),
+  )
+  return packed.map((each: PackedPackage & { id: string }) => {
+    const { name, version, filename, integrity } = each
+    return { name, version, filename, integrity, manifest: manifests.get(each.id) }
+  })
+}
+
+/** Installs the tarball from a registry that has the locked dependencies only. An empty cache makes sure that nothing else is used. */
+async function install(consumer: string, tarball: string): Promise<void> {
   mkdirSync(consumer)
   writeFileSync(join(consumer, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-  const dependencies = productionPackages(root).map(({ name, path }) =>
-    pack(path, name, ['--ignore-scripts']),
-  )
-  const cache = join(folder, 'cache')
-  const quiet = ['--offline', '--no-audit', '--no-fund', '--cache', cache]
-  run('npm', ['install', ...quiet, tarball, ...dependencies], { cwd: consumer })
+  const tarballs = join(folder, 'dependencies')
+  const registry = await openRegistry(tarballs, packDependencies(tarballs))
+  try {
+    const only = ['--registry', registry.url, '--cache', join(folder, 'cache'), '--no-audit', '--no-fund']
+    run('npm', ['install', ...only, tarball], { cwd: consumer })
+  } finally {
+    await registry.stop()
+  }
 }
 
 function runBinary(consumer: string): void {

@@ -12,7 +12,8 @@ type Options = {
 /** Runs a command and answers with what it printed; throws, showing all its output, when it fails. */
 export function run(command: string, args: readonly string[], options: Options): string {
   const shown = args.map((arg) => (isAbsolute(arg) ? basename(arg) : arg))
-  process.stdout.write(`$ ${[command, ...shown].join(' ')}\n`)
+  const line = [command, ...shown.slice(0, 12), ...(shown.length > 12 ? ['…'] : [])]
+  process.stdout.write(`$ ${line.join(' ')}\n`)
   const path = process.env['PATH'] ?? ''
   const result = spawnSync(command, args, {
     cwd: options.cwd,
