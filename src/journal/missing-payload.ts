@@ -1,6 +1,6 @@
 import { isTenantChain } from './chain.ts'
 import type { ReadExport } from './read-export.ts'
-import { readTenantLog } from './tenant-log.ts'
+import { payloadOf } from './tenant-log.ts'
 
 /** A payload that is gone, and where. */
 export interface MissingPayload {
@@ -19,8 +19,13 @@ export function missingPayloads({
 }: Omit<ReadExport, 'problems'>): readonly MissingPayload[] {
   const missing: MissingPayload[] = []
   const erased = new Set<string>()
-  for (const [chain, entries] of chains)
-    if (isTenantChain(chain)) for (const run of readTenantLog(entries, () => false).erased) erased.add(run)
+  for (const [chain, entries] of chains) {
+    if (!isTenantChain(chain)) continue
+    for (const entry of entries) {
+      const run = entry.link.type === 'run.erased' ? payloadOf(entry)?.['run'] : null
+      if (typeof run === 'string') erased.add(run)
+    }
+  }
   for (const [chain, entries] of chains) {
     if (erased.has(chain) || (isTenantChain(chain) && manifest?.complete !== true)) continue
     const gone = entries.find(({ hash, salted, view }) => hash !== null && salted === null && view === null)

@@ -34,6 +34,7 @@ export function readExport(lines: Iterable<string>): ReadExport {
   const problems: string[] = []
   const chains = new Map<string, ReadEntry[]>()
   let manifest: ExportManifest | null = null
+  const reader = new LineReader()
   let number = 0
   for (const line of lines) {
     number++
@@ -41,7 +42,7 @@ export function readExport(lines: Iterable<string>): ReadExport {
     try {
       if (manifest === null) manifest = readManifest(line)
       else {
-        const entry = readLine(line)
+        const entry = reader.read(line)
         const chain = chains.get(entry.link.run)
         if (chain === undefined) chains.set(entry.link.run, [entry])
         else chain.push(entry)
@@ -81,29 +82,41 @@ function parseLine(line: string): unknown {
 /** A line in the very form in which Lockstep writes it: what was hashed stands in it letter by letter, and is not written again. */
 class SealedLine implements ReadEntry {
   readonly link: ChainLink
-  readonly linkText: string
   readonly hash: string
-  readonly salted: string
   readonly view = null
-  readonly line: string
-  readonly from: number
+  readonly #line: string
+  /** Where the link ends, and where the salt and the payload begin. */
+  readonly #end: number
+  readonly #salt: number
+  readonly #data: number
 
-  constructor(line: string, link: ChainLink, linkText: string, hash: string, salted: string, from: number) {
+  constructor(line: string, link: ChainLink, end: number, salt: number) {
     this.link = link
-    this.linkText = linkText
-    this.hash = hash
-    this.salted = salted
-    this.line = line
-    this.from = from
+    this.hash = line.slice(end + hashSign.length, end + hashSign.length + digestSize)
+    this.#line = line
+    this.#end = end
+    this.#salt = salt
+    this.#data = salt + saltSize + dataSign.length - 1
+  }
+
+  get linkText(): string {
+    return this.#line.slice(linkStart, this.#end)
+  }
+
+  get salted(): string {
+    return saltedPayload(
+      this.#line.slice(this.#salt, this.#salt + saltSize),
+      this.#line.slice(this.#data, -1),
+    )
   }
 
   data(): JsonObject {
-    return JSON.parse(this.line.slice(this.from, -1)) as JsonObject
+    return JSON.parse(this.#line.slice(this.#data, -1)) as JsonObject
   }
 
   canonical(): ReturnType<ReadEntry['canonical']> {
     try {
-      return readAnyLine(this.line)
+      return readAnyLine(this.#line)
     } catch {
       return null
     }
@@ -111,60 +124,91 @@ class SealedLine implements ReadEntry {
 }
 
 const linkStart = '{"link":'.length
+const timeStart = '{"link":{"at":'.length
 const digestSize = 'sha256:'.length + 64
+const macSize = 64
 const saltSize = 32
+const payloadSign = ',"payload":"'
+const prevSign = '","prev":'
+const hashSign = ',"hash":"'
+const macSign = '","mac":"'
+const dataSign = '","data":{'
+
+/** What the lines of a chain have in common, as they spell it: it is compared, and not read again. */
+interface Frame {
+  readonly principal: string
+  readonly run: string
+  readonly tenant: string
+  /** From behind the hash before to the number of the entry. */
+  readonly who: string
+  /** From behind that number to the type. */
+  readonly where: string
+  /** From behind the authentication code to the salt. */
+  readonly key: string
+}
 
 /**
  * Most of the time of reading an export is spent here: each part is taken from where it stands in a line that Lockstep wrote, if what
  * stands between the parts says that it is such a line. Whatever is spelled in another way is read the slow way.
  */
-function readLine(line: string): ReadEntry {
-  const payload = line.indexOf(',', linkStart) + ',"payload":"'.length
-  const before = payload + digestSize + '","prev":'.length
-  const first = line.startsWith('null', before)
-  const principal = before + (first ? 'null'.length : digestSize + 2) + ',"principal":"'.length
-  const run = line.indexOf('"', principal) + '","run":"'.length
-  const seq = line.indexOf('"', run) + '","seq":'.length
-  const tenant = line.indexOf(',', seq) + ',"tenant":"'.length
-  const type = line.indexOf('"', tenant) + '","type":"'.length
-  const end = line.indexOf('}', type) + 1
-  const link: ChainLink = {
-    v: chainVersion,
-    run: line.slice(run, seq - '","seq":'.length),
-    seq: Number(line.slice(seq, tenant - ',"tenant":"'.length)),
-    at: Number(line.slice(linkStart + '{"at":'.length, payload - ',"payload":"'.length)),
-    tenant: line.slice(tenant, type - '","type":"'.length),
-    principal: line.slice(principal, run - '","run":"'.length),
-    type: line.slice(type, line.indexOf('"', type)),
-    payload: line.slice(payload, payload + digestSize),
-    prev: first ? null : line.slice(before + 1, before + 1 + digestSize),
+class LineReader {
+  #frame: Frame | null = null
+
+  read(line: string): ReadEntry {
+    const known = this.#frame === null ? null : readFramed(line, this.#frame)
+    if (known !== null) return known
+    this.#frame = frameOf(line)
+    return (this.#frame === null ? null : readFramed(line, this.#frame)) ?? readAnyLine(line)
   }
-  const linkText = line.slice(linkStart, end)
-  const hash = end + ',"hash":"'.length
-  const mac = hash + digestSize + '","mac":"'.length
-  const key = line.indexOf('"', mac) + '","key":"'.length
-  const salt = line.indexOf('"', key) + '","salt":"'.length
-  const data = salt + saltSize + '","data":'.length
+}
+
+function readFramed(line: string, frame: Frame): ReadEntry | null {
+  const payload = line.indexOf(',', timeStart) + payloadSign.length
+  const prev = payload + digestSize + prevSign.length
+  const first = line.startsWith('null', prev)
+  const who = prev + (first ? 'null'.length : digestSize + 2)
+  const seq = who + frame.who.length
+  const where = line.indexOf(',', seq)
+  const type = where + frame.where.length
+  const typeEnd = line.indexOf('"', type)
+  const end = typeEnd + '","v":1}'.length
+  const mac = end + hashSign.length + digestSize + macSign.length
+  const salt = mac + macSize + frame.key.length
   const isKnown =
     line.startsWith('{"link":{"at":') &&
-    line.startsWith(',"payload":"', payload - ',"payload":"'.length) &&
-    line.startsWith('","prev":', payload + digestSize) &&
-    line.startsWith(',"principal":"', principal - ',"principal":"'.length) &&
-    line.startsWith('","run":"', run - '","run":"'.length) &&
-    line.startsWith('","seq":', seq - '","seq":'.length) &&
-    line.startsWith(',"tenant":"', tenant - ',"tenant":"'.length) &&
-    line.startsWith('","type":"', type - '","type":"'.length) &&
-    line.startsWith('","v":1}', end - '","v":1}'.length) &&
-    !linkText.includes('\\') &&
-    line.startsWith(',"hash":"', end) &&
-    line.startsWith('","mac":"', hash + digestSize) &&
-    line.startsWith('","key":"', key - '","key":"'.length) &&
-    line.startsWith('","salt":"', salt - '","salt":"'.length) &&
-    line.startsWith('","data":{', salt + saltSize) &&
+    line.startsWith(payloadSign, payload - payloadSign.length) &&
+    line.startsWith(prevSign, payload + digestSize) &&
+    line.startsWith(frame.who, who) &&
+    line.startsWith(frame.where, where) &&
+    line.startsWith('","v":1},"hash":"', typeEnd) &&
+    line.startsWith(macSign, mac - macSign.length) &&
+    line.startsWith(frame.key, mac + macSize) &&
+    line.startsWith(dataSign, salt + saltSize) &&
     line.endsWith('}')
-  if (!isKnown) return readAnyLine(line)
-  const salted = saltedPayload(line.slice(salt, salt + saltSize), line.slice(data, -1))
-  return new SealedLine(line, checkLink(link), linkText, line.slice(hash, hash + digestSize), salted, data)
+  if (!isKnown) return null
+  const link: ChainLink = {
+    v: chainVersion,
+    run: frame.run,
+    seq: Number(line.slice(seq, where)),
+    at: Number(line.slice(timeStart, payload - payloadSign.length)),
+    tenant: frame.tenant,
+    principal: frame.principal,
+    type: line.slice(type, typeEnd),
+    payload: line.slice(payload, payload + digestSize),
+    prev: first ? null : line.slice(prev + 1, prev + 1 + digestSize),
+  }
+  // An escaped letter stands for another one.
+  if (link.type.includes('\\')) return null
+  return new SealedLine(line, checkLink(link), end, salt)
+}
+
+const framePattern =
+  /^\{"link":\{"at":[^,]*,"payload":"[^"]*","prev":(?:null|"[^"]*")(,"principal":"([^"\\]*)","run":"([^"\\]*)","seq":)\d+(,"tenant":"([^"\\]*)","type":")[^"]*","v":1\},"hash":"[^"]*","mac":"[^"]*(","key":"[^"\\]*","salt":")/
+
+function frameOf(line: string): Frame | null {
+  const [, who, principal, run, where, tenant, key] = framePattern.exec(line) ?? []
+  if (key === undefined) return null
+  return { principal: principal!, run: run!, tenant: tenant!, who: who!, where: where!, key }
 }
 
 const members = new Set(['link', 'hash', 'mac', 'key', 'salt', 'data', 'view'])

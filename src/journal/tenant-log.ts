@@ -12,8 +12,6 @@ export interface KnownRun {
 /** What the chain of a tenant says. */
 export interface TenantLog {
   readonly runs: ReadonlyMap<string, KnownRun>
-  /** The runs whose payloads were erased. */
-  readonly erased: ReadonlySet<string>
   /** What is wrong with it: openings that are withheld although they are asked for, and numbers that do not follow. */
   readonly problems: readonly { readonly seq: number; readonly message: string }[]
 }
@@ -21,7 +19,6 @@ export interface TenantLog {
 /** Reads the chain of a tenant; `isAsked` says for the time of an opening whether it may not be withheld. */
 export function readTenantLog(entries: readonly ReadEntry[], isAsked: (at: number) => boolean): TenantLog {
   const runs = new Map<string, KnownRun>()
-  const erased = new Set<string>()
   const problems: { readonly seq: number; readonly message: string }[] = []
   let opened = 0
   for (const entry of entries) {
@@ -41,12 +38,11 @@ export function readTenantLog(entries: readonly ReadEntry[], isAsked: (at: numbe
         problems.push({ seq, message: `run ${run} has number ${number}, and ${opened} comes next` })
       runs.set(run, { run, number, at, closed: null })
     }
-    if (type === 'run.erased') erased.add(run)
     const about = runs.get(run)
     if (about !== undefined && type === 'run.closed')
       about.closed = { entries: Number(fact['entries']), head: String(fact['head']), by: seq }
   }
-  return { runs, erased, problems }
+  return { runs, problems }
 }
 
 /** The payload of an entry; null if it is not there or cannot be read. */

@@ -15,22 +15,25 @@ type Found<Kind> = Kind | 'forged' | null
 /** The playbooks, policies and lists of tools of an export by their digest, each read once for all runs. */
 export class Documents {
   readonly #documents: Readonly<Record<string, Json>>
-  readonly #read = new Map<string, Found<unknown>>()
+  readonly #playbooks = new Map<string, Found<CompiledPlaybook>>()
+  readonly #policies = new Map<string, Found<CompiledPolicy>>()
+  readonly #risks = new Map<string, Found<ReadonlyMap<string, string>>>()
 
   constructor(documents: Readonly<Record<string, Json>>) {
     this.#documents = documents
   }
 
   playbook(name: string): Found<CompiledPlaybook> {
-    return this.#find(`playbook ${name}`, name, (document) => {
+    return this.#find(this.#playbooks, name, (document) => {
       const compiled = compilePlaybook(readPlaybook(document))
       return compiled.digest === name ? compiled : 'forged'
     })
   }
 
   policy(name: string): Found<CompiledPolicy> {
-    if (name === defaultPolicy().ref.digest) return defaultPolicy()
-    return this.#find(`policy ${name}`, name, (document) => {
+    const preset = defaultPolicy()
+    if (name === preset.ref.digest) return preset
+    return this.#find(this.#policies, name, (document) => {
       const { policy } = checkPolicy(document)
       return policy?.digest === name ? compilePolicy(policy) : 'forged'
     })
@@ -38,18 +41,22 @@ export class Documents {
 
   /** What each tool of a run can do at worst, by its name. */
   risks(name: string): Found<ReadonlyMap<string, string>> {
-    return this.#find(`tools ${name}`, name, (document) => {
+    return this.#find(this.#risks, name, (document) => {
       const tools = (isJsonObject(document) ? document['tools'] : []) as readonly Record<string, string>[]
       return new Map(tools.map((tool) => [tool['name']!, tool['risk']!]))
     })
   }
 
-  #find<Kind>(key: string, name: string, read: (document: Json) => Kind | 'forged'): Found<Kind> {
-    let found = this.#read.get(key) as Found<Kind> | undefined
+  #find<Kind>(
+    known: Map<string, Found<Kind>>,
+    name: string,
+    read: (document: Json) => Kind | 'forged',
+  ): Found<Kind> {
+    let found = known.get(name)
     if (found !== undefined) return found
     const document = Object.hasOwn(this.#documents, name) ? this.#documents[name]! : undefined
     found = document === undefined ? null : readSafely(document, name, read)
-    this.#read.set(key, found)
+    known.set(name, found)
     return found
   }
 }
