@@ -15,6 +15,7 @@ import type { OpenEngine, OpenEngineOptions } from './engine/embedded/open-engin
 import type { ChainStore } from './journal/chain-store.ts'
 import type { Journal } from './journal/journal.ts'
 import type { Records } from './journal/records.ts'
+import type { StoreLook } from './journal/sqlite/look-at-store.ts'
 import type { QuestionBatch } from './run/program/question.ts'
 import { runFile, storeFile, usesFiles } from './source/store-place.ts'
 import type { Tool } from './tool/tool.ts'
@@ -125,6 +126,11 @@ export async function connectEngine(home: string): Promise<EngineClient | null> 
   const { engineAddress } = await import('./engine/engine-address.ts')
   const { EngineClient } = await import('./engine/engine-client.ts')
   return await EngineClient.connect(engineAddress(home))
+}
+
+/** The chained store of a data folder as it lies there, unchanged; null if there is none. Throws `journal_unreadable`. */
+export async function inspectStore(home: string): Promise<StoreLook | null> {
+  return (await import('./journal/sqlite/look-at-store.ts')).lookAtStore(join(home, storeFile))
 }
 
 /** Everything that was recorded beside and in a folder of runs; no store is made where there is none. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { applyDotEnv } from '../source/dot-env.ts'
 import type { CommandEntry } from './command.ts'
 import { exitCode, type ExitCode } from './exit-code.ts'
 import { explainError } from './explain-error.ts'
@@ -157,6 +158,21 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./policy-command.ts')).policyCommand,
   },
   {
+    name: 'config',
+    summary: 'Show what is set for the server, and where each value comes from',
+    load: async () => (await import('./config-command.ts')).configCommand,
+  },
+  {
+    name: 'status',
+    summary: 'Show what is going on: who works on the store, runs, approvals, halts',
+    load: async () => (await import('./status-command.ts')).statusCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'Look whether everything is in order, and say what to do if not',
+    load: async () => (await import('./doctor-command.ts')).doctorCommand,
+  },
+  {
     name: 'mcp',
     summary: 'Hold any agent to a playbook, between its MCP client and MCP servers',
     load: async () => (await import('./mcp-command.ts')).mcpCommand,
@@ -193,6 +209,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
     const words = subject.startsWith('-') ? ['--help', '--version'] : commands.map((each) => each.name)
     throw unknown(subject.startsWith('-') ? 'option' : 'command', subject, words)
   }
+  applyDotEnv(process.cwd())
   const command = await entry.load()
   const beforeNames = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : undefined)
   if (asksForHelp || beforeNames.includes('--help') || beforeNames.includes('-h')) {

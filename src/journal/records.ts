@@ -6,7 +6,7 @@ import { tenantChain, type SealedEntry } from './chain.ts'
 import type { ExportPeriod } from './chain-export.ts'
 import type { ChainStore } from './chain-store.ts'
 import { documentsOf, exportChains, exportPlain } from './export-chains.ts'
-import type { Journal, JournalEntry } from './journal.ts'
+import type { Halt, Journal, JournalEntry } from './journal.ts'
 
 /** Runs in files, and the documents they refer to. */
 export type FileRecords = Journal & Pick<ChainStore, 'kept'>
@@ -56,6 +56,16 @@ export class Records {
   /** Says whether the run has a chain. */
   async isChained(run: string): Promise<boolean> {
     return (await this.#chained?.has(run)) ?? false
+  }
+
+  /** The runs of the chained store that have not ended. */
+  async openRuns(): Promise<readonly string[]> {
+    return (await this.#chained?.openRuns()) ?? []
+  }
+
+  /** Who halted a tenant; null while nobody has. */
+  async halted(tenant: string): Promise<Halt | null> {
+    return (await this.#chained?.halted(tenant)) ?? null
   }
 
   /** The entries of a run. Throws `journal_unreadable` if they cannot be trusted. */

@@ -82,6 +82,7 @@ class ConfigReader {
       people: file.people,
       practice: file.practice,
       callReadsInDryRun: file.dry_run.call_reads,
+      server: file.server ?? {},
     }
   }
 

@@ -7,6 +7,7 @@ import { checkConfig } from './config-check.ts'
 import { configSchema } from './config-schema.ts'
 
 const page = readFileSync(new URL('../../docs/reference/config.md', import.meta.url), 'utf8')
+const settings = readFileSync(new URL('../../docs/reference/settings.md', import.meta.url), 'utf8')
 const guide = readFileSync(new URL('../../docs/guide/secrets.md', import.meta.url), 'utf8')
 
 /** Every key the schema knows, wherever it stands. */
@@ -19,7 +20,9 @@ function keysOf(schema: z.core.$ZodType): string[] {
 }
 
 describe('docs/reference/config.md', () => {
-  const examples = [...(page + guide).matchAll(/```yaml config\n([\s\S]*?)```/g)].map((match) => match[1]!)
+  const examples = [...(page + settings + guide).matchAll(/```yaml config\n([\s\S]*?)```/g)].map(
+    (match) => match[1]!,
+  )
 
   it('has examples', () => expect(examples.length).toBeGreaterThan(1))
 
@@ -32,7 +35,7 @@ describe('docs/reference/config.md', () => {
   it('names every key there is', () => {
     const silent = new Set(['$schema', 'type'])
     const missing = keysOf(configSchema).filter(
-      (key) => !silent.has(key) && !new RegExp(`\\b${key}\\b`).test(page),
+      (key) => !silent.has(key) && !new RegExp(`\\b${key}\\b`).test(page + settings),
     )
     expect(missing).toEqual([])
   })

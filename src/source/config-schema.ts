@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { type Json, isJsonObject } from '../shared/json.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
+import { serverSchema } from './settings-schema.ts'
 
 const ruleOfNames = 'must be 1 to 128 ASCII letters, digits or _ . / - and begin with a letter, a digit or _'
 const mapping = { error: 'must be a mapping (a dictionary)' }
@@ -238,6 +239,7 @@ export const configSchema = z.strictObject(
         mapping,
       )
       .default({ call_reads: false }),
+    server: serverSchema.optional().describe('What is set for `lockstep serve`.'),
   },
   { error: 'must be a mapping (a dictionary) with `tools` or `mcpServers`' },
 )

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../shared/json.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
+import type { ServerFile } from './settings-schema.ts'
 
 /** Where a secret is to be found; made from the text of a configuration only, never from data of a run (G19). */
 export type SecretReference =
@@ -113,4 +114,6 @@ export interface Config {
   /** Whether the practice tools are there. */
   readonly practice: boolean
   readonly callReadsInDryRun: boolean
+  /** What it sets for `lockstep serve`, as it is written. */
+  readonly server: ServerFile
 }
