@@ -13,6 +13,8 @@ export type AgentFact = { readonly at: number } & (
       readonly text: string
       /** The run above, and the call of it under which this run is made (G18). */
       readonly parent?: { readonly run: string; readonly callId: string }
+      /** How the run came about, where somebody said. */
+      readonly origin?: JsonObject
     }
   | {
       readonly type: 'agent.delegated'

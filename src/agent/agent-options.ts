@@ -2,7 +2,7 @@ import type { LanguageModel } from 'ai'
 import type { Journal, JournalEntry } from '../journal/journal.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { RunEnd } from '../run/event.ts'
-import type { Json } from '../shared/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 import type { Outcome } from '../run/ticket.ts'
 import type { EnforcementViolation } from '../tool/enforcement-result.ts'
 import type { RecordedOutcome } from '../tool/enforcer-options.ts'
@@ -76,6 +76,8 @@ export interface RunOptions {
   readonly person?: Person
   /** Reaches the run while it is at work: to cancel it, to pause it, to approve its calls. */
   readonly control?: RunControl
+  /** How the run came about, as whoever takes it up needs it; written down with its beginning. */
+  readonly origin?: JsonObject
 }
 
 /** How an interrupted run is taken up. */

@@ -196,7 +196,8 @@ export class Agent {
       onEvents: (events) => this.#note(events, record, trouble, onEvent),
     })
     if (options.run !== undefined) claimName(options.run, this.#journal)
-    const setup = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
+    const begun = this.#setup(model, enforcer, record, spending, trouble, options.signal, onEvent)
+    const setup = options.origin === undefined ? begun : { ...begun, origin: options.origin }
     return await atWorkOn(record.run, () =>
       namingRun(record.run, () =>
         tellAbove(setup, async () => {
@@ -338,6 +339,7 @@ export class Agent {
       spending,
       trouble,
       onEvent,
+      origin: null,
       // Whoever watches over a run watches over those below it.
       hooks: [...(ancestors.at(-1)?.setup.hooks ?? []), ...this.hooks],
       systemPrompt: options.systemPrompt ?? '',

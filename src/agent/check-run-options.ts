@@ -1,4 +1,6 @@
+import { isJsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
+import { partLimits, toJson } from '../shared/to-json.ts'
 import type { ResumeOptions, RunOptions } from './agent-options.ts'
 import { describeKind, refuseStrangers } from './refuse-strangers.ts'
 
@@ -8,6 +10,7 @@ const ofRun: Readonly<Record<keyof RunOptions, true>> = {
   run: true,
   person: true,
   control: true,
+  origin: true,
 }
 const ofResume: Readonly<Record<keyof ResumeOptions, true>> = {
   signal: true,
@@ -25,6 +28,14 @@ export function checkRun(prompt: unknown, options: RunOptions): void {
   refuseStrangers('A run', options, Object.keys(ofRun))
   checkPerson(options.person)
   checkSignal(options.signal)
+  checkOrigin(options.origin)
+}
+
+function checkOrigin(origin: unknown): void {
+  if (origin === undefined) return
+  const read = toJson(origin, partLimits)
+  if (read.problem === null && isJsonObject(read.value)) return
+  throw new LockstepError('usage', `origin is an object of JSON, not ${describeKind(origin)}.`)
 }
 
 /** Throws `usage` for options that would do nothing. */

@@ -23,6 +23,10 @@ export interface AgentSetup {
   readonly mode?: 'execute' | 'dry-run'
   /** Finds the secrets that the playbook declares. */
   readonly secrets?: SecretResolver
+  readonly tenant?: string
+  /** Prices for models that are not in the list, or differ from it. */
+  readonly prices?: NonNullable<AgentOptions['prices']>
+  readonly budget?: NonNullable<AgentOptions['budget']>
 }
 
 /** An agent that could begin at once. */

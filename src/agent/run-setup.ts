@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { recordFailure } from '../tool/record-failure.ts'
 import type { RunRecord } from '../tool/run-record.ts'
 import type { AgentEvent, AgentFact } from './agent-event.ts'
@@ -28,6 +29,8 @@ export interface RunSetup {
   readonly ancestors: readonly Ancestor[]
   /** Why a hook that listens to steps lets nothing more through; null while none of them failed. */
   readonly trouble: { reason: string | null }
+  /** How the run came about; null where nobody said. */
+  readonly origin: JsonObject | null
   /** Hears of everything; null where nobody listens, and then the model need not stream. */
   readonly onEvent: ((event: AgentEvent) => void) | null
 }
@@ -58,5 +61,6 @@ export async function writePrompt(setup: RunSetup, text: string): Promise<void> 
 export function promptFact(setup: RunSetup, text: string): AgentFact {
   const above = setup.ancestors.at(-1)
   const parent = above === undefined ? {} : { parent: { run: above.setup.record.run, callId: above.callId } }
-  return { type: 'agent.prompted', at: Date.now(), text, ...parent }
+  const origin = setup.origin === null ? {} : { origin: setup.origin }
+  return { type: 'agent.prompted', at: Date.now(), text, ...parent, ...origin }
 }

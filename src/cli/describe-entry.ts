@@ -4,7 +4,7 @@ import { describeFoundOut } from '../run/found-out.ts'
 import type { Outcome } from '../run/ticket.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { describeRule, describeVote } from './describe-held-call.ts'
-import type { HeldCall } from './held-call.ts'
+import type { HeldCall } from '../overview/held-call.ts'
 import { describeCall } from './run-view.ts'
 
 /** What one entry says, in at most one line; what only machines need says nothing. */

@@ -1,7 +1,7 @@
 import { whyNoVote } from '../policy/judge-approval.ts'
 import type { ApprovalDemand } from '../policy/decision.ts'
 import type { ApprovalVote } from '../run/approval.ts'
-import type { HeldCall } from './held-call.ts'
+import type { HeldCall } from '../overview/held-call.ts'
 import { rolesOf, type People } from './local-user.ts'
 import type { RunStanding } from './run-standing.ts'
 import { describeCall } from './run-view.ts'

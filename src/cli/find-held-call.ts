@@ -1,6 +1,6 @@
 import type { JournalEntry, Records } from '../app.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import { heldCalls, type HeldCall } from './held-call.ts'
+import { heldCalls, type HeldCall } from '../overview/held-call.ts'
 
 const mostShown = 5
 

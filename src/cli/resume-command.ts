@@ -16,7 +16,7 @@ import { codeOf } from './run-playbook.ts'
 import { RunSession } from './run-session.ts'
 import { describeGlass, openStanding, underDefaults, withGlassBroken } from './run-standing.ts'
 import { describeHeld } from './describe-held-call.ts'
-import { heldCalls } from './held-call.ts'
+import { heldCalls } from '../overview/held-call.ts'
 import { type RunStart, readStart } from './run-start.ts'
 
 const help = `Usage: lockstep resume RUN [OPTIONS]

@@ -2,6 +2,7 @@ import type { SealedEntry } from './chain.ts'
 import type { Checkpoint, Signature } from './chain-checkpoint.ts'
 import type { JsonObject } from '../shared/json.ts'
 import type { Authorship, Halt, JournalEntry, JournalFact, LeasedJournal } from './journal.ts'
+import type { StoreChanges, StoreMark } from './store-changes.ts'
 
 /** What proves who somebody is. It lies beside the chains, readable with the server's key only, and is never exported. */
 export interface Credential {
@@ -25,8 +26,10 @@ export interface AdministerOptions {
 export interface ChainStore extends LeasedJournal {
   /** Says whether there is such a run. */
   has(run: string): Promise<boolean>
-  /** The runs that have not ended, in the order in which they were opened. */
-  openRuns(): Promise<readonly string[]>
+  /** The runs that have not ended, of one tenant or of all, in the order in which they were opened. */
+  openRuns(tenant?: string): Promise<readonly string[]>
+  /** Which runs were written to after a mark, or at all, looking through so many commits at most. */
+  changesSince(mark: StoreMark | null, most: number): Promise<StoreChanges>
   /** Keeps other processes from writing to a run until it ends or the store is closed. Throws `journal_conflict` if one is at work on it. */
   claim(run: string): Promise<void>
   /** The entries of a chain, a run's or a tenant's, with all that proves them; nothing is checked. */

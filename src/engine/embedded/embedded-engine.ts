@@ -19,7 +19,7 @@ import type { RunEnd } from '../../run/event.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import type { Engine, HeldUp, RunLoader, RunRest, RunWork, VoteAnswer } from '../engine.ts'
 import { findHoldUp, passFreed } from './find-hold-up.ts'
-import { guardJournal, targetKey, type RunJournal } from './guarded-journal.ts'
+import { guardJournal, targetKey, type EntryListener, type RunJournal } from './guarded-journal.ts'
 import { takeInHand, type Hand } from './hand.ts'
 import { RunFeed } from './run-feed.ts'
 import { Turnstile } from './turnstile.ts'
@@ -32,6 +32,8 @@ export interface EmbeddedEngineOptions {
   readonly tenant?: string
   /** Hears of a run that could not be taken up, or was put down by a failure. */
   readonly onTrouble?: (run: string, error: unknown) => void
+  /** Hears what runs of this engine write down, in its order. */
+  readonly onEntries?: EntryListener
   /** Hears that all runs are halted, or may go on. */
   readonly onHalt?: (halt: Halt | null) => void
 }
@@ -122,7 +124,7 @@ export class EmbeddedEngine implements Engine {
   }
 
   async recover(): Promise<number> {
-    const runs = (await this.#options.store.openRuns()).filter((run) => !this.#hands.has(run))
+    const runs = (await this.#options.store.openRuns(this.#tenant)).filter((run) => !this.#hands.has(run))
     let taken = 0
     // Many at a time, so that they share commits; not all, so that those taken up first go on meanwhile.
     for (let from = 0; from < runs.length && !this.#closing; from += takenTogether) {
@@ -348,6 +350,7 @@ export class EmbeddedEngine implements Engine {
 
   #heard(run: string, entries: readonly JournalEntry[]): void {
     this.#feed.tell(run, entries)
+    this.#options.onEntries?.(run, entries)
     const hand = this.#hands.get(run)
     if (hand === undefined) return
     for (const { type, data } of entries) if (type === 'run.finished') hand.ended = data['status'] as RunEnd

@@ -38,8 +38,10 @@ import { CommitGroup } from './commit-group.ts'
 import { RunClaims } from './run-claims.ts'
 import { openDatabase, type DatabaseOptions } from './open-database.ts'
 import { SqliteActs } from './sqlite-acts.ts'
+import { SqliteChanges } from './sqlite-changes.ts'
 import { SqliteLedger } from './sqlite-ledger.ts'
 import { SqliteReservations } from './sqlite-reservations.ts'
+import type { StoreChanges, StoreMark } from '../store-changes.ts'
 import { storeFailure } from '../store-failure.ts'
 
 /** The facts that a checkpoint follows on (Q4). */
@@ -64,6 +66,7 @@ export class SqliteJournal implements ChainStore {
   readonly #reservations: SqliteReservations
   readonly #acts: SqliteActs
   readonly #counted: SqliteLedger
+  readonly #changes: SqliteChanges
   readonly #claims: RunClaims
   readonly #group: CommitGroup
   /** The runs that the commit under way signs for, by tenant. */
@@ -84,6 +87,7 @@ export class SqliteJournal implements ChainStore {
     // The oldest generation: a target is the same one after the keys were rotated.
     const [oldest] = keys.all.values()
     this.#counted = new SqliteLedger(this.#database, (target) => oldest!.mac(`target:${target}`).slice(0, 32))
+    this.#changes = new SqliteChanges(this.#database)
     this.#claims = new RunClaims(this.#database, path)
     this.#group = new CommitGroup({ transact: (work, lazy) => this.#transact(work, lazy) })
   }
@@ -131,9 +135,14 @@ export class SqliteJournal implements ChainStore {
     return this.#ask(() => this.#database.prepare(query).get(run)) !== undefined
   }
 
-  async openRuns(): Promise<readonly string[]> {
-    const query = 'SELECT run FROM open_runs JOIN chains ON name = run ORDER BY id'
-    return this.#ask(() => this.#database.prepare(query).all()).map((row) => String(row['run']))
+  async openRuns(tenant?: string): Promise<readonly string[]> {
+    const query =
+      'SELECT run FROM open_runs JOIN chains ON name = run WHERE ?1 IS NULL OR tenant = ?1 ORDER BY id'
+    return this.#ask(() => this.#database.prepare(query).all(tenant ?? null)).map((row) => String(row['run']))
+  }
+
+  async changesSince(mark: StoreMark | null, most: number): Promise<StoreChanges> {
+    return this.#ask(() => this.#changes.since(mark, most))
   }
 
   async claim(run: string): Promise<void> {
