@@ -53,6 +53,8 @@ export const errorCodes = [
   'forbidden',
   'not_found',
   'duplicate',
+  'in_use',
+  'last_admin',
   'version_conflict',
   'precondition_required',
   'idempotency_conflict',
