@@ -1,4 +1,9 @@
-import { checkpointText, type Checkpoint, type Signature } from '../journal/chain-checkpoint.ts'
+import {
+  checkpointText,
+  type ChainHead,
+  type Checkpoint,
+  type Signature,
+} from '../journal/chain-checkpoint.ts'
 import type { ExportManifest } from '../journal/chain-export.ts'
 import { shownViews, viewsText } from '../journal/export-views.ts'
 import { redacted } from '../shared/redact.ts'
@@ -15,25 +20,18 @@ export interface CheckpointReport {
   readonly findings: readonly Finding[]
   /** For each chain the highest entry that a checkpoint kept elsewhere vouches for. */
   readonly covered: ReadonlyMap<string, number>
-  readonly signatures: number
 }
 
-/** Checks signatures, and that every chain is where its checkpoints say it was. */
+/** Checks signatures, and that every chain is where its checkpoints, those of the export and those kept elsewhere, say it was. */
 export function checkCheckpoints(
   chains: ReadonlyMap<string, readonly ReadEntry[]>,
-  given: {
-    readonly inside: readonly Checkpoint[]
-    readonly outside: readonly Checkpoint[]
-    readonly insideKeys: Readonly<Record<string, string>>
-    /** Null where none were kept elsewhere. */
-    readonly outsideKeys: Readonly<Record<string, string>> | null
-  },
+  { checkpoints: inside, publicKeys: insideKeys }: ExportManifest,
+  outside: readonly Checkpoint[],
+  outsideKeys: Readonly<Record<string, string>> | null,
   verifySignature: VerifySignature,
 ): CheckpointReport {
   const findings: Finding[] = []
   const covered = new Map<string, number>()
-  const { inside, outside, insideKeys, outsideKeys } = given
-  let signatures = 0
   let trusted = 0
   for (const checkpoint of [...outside, ...inside]) {
     const keptElsewhere = outside.includes(checkpoint)
@@ -45,12 +43,12 @@ export function checkCheckpoints(
       findings.push({ kind: 'forged_signature', chain: firstChain(checkpoint), seq: null, message: problem })
       continue
     }
-    signatures++
     if (own !== undefined) trusted++
-    for (const { chain, seq, hash } of checkpoint.heads) {
+    for (const head of checkpoint.heads) {
+      const { chain, seq } = head
       const entries = chains.get(chain)
       if (entries === undefined) continue
-      const found = headFinding(entries, chain, seq, hash)
+      const found = headFinding(entries, head)
       if (found !== null) findings.push(found)
       else if (keptElsewhere && own !== undefined) covered.set(chain, Math.max(seq, covered.get(chain) ?? 0))
     }
@@ -59,7 +57,7 @@ export function checkCheckpoints(
     const message = `no checkpoint is signed with the public key that was given (${Object.keys(outsideKeys).join(', ')})`
     findings.push({ kind: 'forged_signature', chain: null, seq: null, message })
   }
-  return { findings, covered, signatures }
+  return { findings, covered }
 }
 
 function signatureProblem<Signed extends Signature>(
@@ -109,12 +107,7 @@ export function checkViews(
   return report
 }
 
-function headFinding(
-  entries: readonly ReadEntry[],
-  chain: string,
-  seq: number,
-  hash: string,
-): Finding | null {
+function headFinding(entries: readonly ReadEntry[], { chain, seq, hash }: ChainHead): Finding | null {
   const entry = entries[seq - 1]
   if (entry === undefined) {
     const message = `a signed checkpoint knows ${seq} entries, and the export ends after ${entries.length}`

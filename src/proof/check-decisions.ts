@@ -32,6 +32,8 @@ import type { Finding, FindingKind, Unchecked } from './verdict.ts'
 /** What deciding a run again came to. */
 export interface DecisionReport {
   readonly findings: readonly Finding[]
+  /** What is wrong behind the first payload that was withheld, and means something only if nobody signed what is shown (R4). */
+  readonly doubted: Finding | null
   readonly notRecomputable: readonly Unchecked[]
   readonly recomputed: number
   readonly status: string | null
@@ -45,20 +47,21 @@ export function checkDecisions(
   chain: string,
   entries: readonly ReadEntry[],
   documents: Documents,
-  viewsAreSigned: boolean,
 ): DecisionReport {
-  const check = new DecisionCheck(chain, documents, viewsAreSigned || entries[0]?.hash === null)
+  const check = new DecisionCheck(chain, documents)
   try {
     check.read(entries)
     check.run()
   } catch (error) {
     check.giveUp(`it cannot be decided again: ${messageOf(error)}`)
   }
-  return check
+  const { findings, doubted, notRecomputable, recomputed, status } = check
+  return { findings, doubted, notRecomputable, recomputed, status }
 }
 
 class DecisionCheck implements DecisionReport {
   readonly findings: Finding[] = []
+  doubted: Finding | null = null
   recomputed = 0
   status: string | null = null
   readonly #chain: string
@@ -71,23 +74,19 @@ class DecisionCheck implements DecisionReport {
   #at = 0
   /** The first event that is known from what it says for people only (R4). */
   #viewed = Infinity
-  readonly #lenient: boolean
   #links: readonly ReadEntry['link'][] = []
   #risks: ReadonlyMap<string, string> | null = null
   #governed = false
 
-  constructor(chain: string, documents: Documents, lenient: boolean) {
-    this.#lenient = lenient
+  constructor(chain: string, documents: Documents) {
     this.#chain = chain
     this.#documents = documents
   }
 
   get notRecomputable(): readonly Unchecked[] {
-    return Array.from(this.#unchecked, ([why, { seq, times }]) => ({
-      chain: this.#chain,
-      seq,
-      why: times === 1 ? why : `${why} (${times} times)`,
-    }))
+    const tell = (why: string, times: number) => (times === 1 ? why : `${why} (${times} times)`)
+    const listed = [...this.#unchecked]
+    return listed.map(([why, { seq, times }]) => ({ chain: this.#chain, seq, why: tell(why, times) }))
   }
 
   /** Takes the machine's events out of the entries, up to the first that is gone. */
@@ -137,10 +136,9 @@ class DecisionCheck implements DecisionReport {
     if (started.type !== 'run.started') return this.#wrong('the first event does not begin a run')
     const compiled = this.#compile(started.playbook)
     if (compiled === null) return null
-    if (started.semantics !== semantics) {
-      this.giveUp(
-        `the run was judged by rules ${started.semantics}, and this version knows rules ${semantics}`,
-      )
+    const rules = started.semantics
+    if (rules !== semantics) {
+      this.giveUp(`the run was judged by rules ${rules}, and this version knows rules ${semantics}`)
       return null
     }
     const risks = started.tools === undefined ? null : this.#documents.risks(started.tools)
@@ -183,10 +181,8 @@ class DecisionCheck implements DecisionReport {
         return false
       }
       const leads = answer.length === 0 ? 'nothing' : answer.map(describeEvent).join(', then ')
-      return (
-        this.#wrong(`the playbook does not lead to this ${describeEvent(event)}; it leads to ${leads}`) !==
-        null
-      )
+      const message = `the playbook does not lead to this ${describeEvent(event)}; it leads to ${leads}`
+      return this.#wrong(message) !== null
     }
     return this.#wrong(`nothing leads to this ${describeEvent(event)}`) !== null
   }
@@ -257,8 +253,9 @@ class DecisionCheck implements DecisionReport {
 
   #wrong(message: string, kind: FindingKind = 'forged_decision'): null {
     const seq = this.#seqs[Math.min(this.#at, this.#seqs.length - 1)] ?? null
-    if (this.#at >= this.#viewed && this.#lenient) this.giveUp(`behind what was withheld: ${message}`)
-    else this.findings.push({ kind, chain: this.#chain, seq, message })
+    const finding: Finding = { kind, chain: this.#chain, seq, message }
+    if (this.#at >= this.#viewed) this.doubted = finding
+    else this.findings.push(finding)
     return null
   }
 }

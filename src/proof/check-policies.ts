@@ -43,28 +43,27 @@ export function askPoliciesAgain(
   documents: Documents,
 ): PolicyReading {
   const record = readDecision(given)
-  const reading = {
-    fact: factOf(record, given),
+  const fact = factOf(record, given)
+  const told = (wrong: string | null, onItsWord: string | null = null): PolicyReading => ({
+    fact,
     risk: record.request.risk ?? null,
-    wrong: null,
-    onItsWord: null,
-  }
+    wrong,
+    onItsWord,
+  })
   const { policies, problem, missing } = findPolicies(record.decision, documents)
-  if (problem !== null) return { ...reading, wrong: problem }
-  if (missing !== null) return { ...reading, onItsWord: `what the policies said: ${missing}` }
+  if (problem !== null) return told(problem)
+  if (missing !== null) return told(null, `what the policies said: ${missing}`)
   const { tool, args, at, callId } = event
   const now = record.now ?? at
-  const request = { tool, args, ...record.request }
   const wrong = factProblem(state, record, policies, { tool, callId, now })
-  if (wrong !== null) return { ...reading, wrong }
+  if (wrong !== null) return told(wrong)
   const asks = policies.some(({ questions }) => questions.size > 0)
   const past = asks ? new CallHistory(madeCalls(state), policies) : null
-  const decision = decide(policies, request, { ...record.facts, now, inputs: state.inputs, past })
-  if (!sameJson(decision, record.decision)) {
-    const message = `the policies say ${describe(decision)}, and the record says ${describe(record.decision)}`
-    return { ...reading, wrong: message }
-  }
-  return { ...reading, onItsWord: policies.some(countsOthers) ? 'what was counted over other runs' : null }
+  const facts = { ...record.facts, now, inputs: state.inputs, past }
+  const decision = decide(policies, { tool, args, ...record.request }, facts)
+  if (!sameJson(decision, record.decision))
+    return told(`the policies say ${describe(decision)}, and the record says ${describe(record.decision)}`)
+  return told(null, policies.some(countsOthers) ? 'what was counted over other runs' : null)
 }
 
 /** What is wrong with a vote on a held call, if anything is: whether it counts, and what it comes to. */
@@ -90,9 +89,9 @@ function findPolicies(decision: PolicyDecision, documents: Documents) {
   let missing: string | null = null
   for (const { id, version, digest } of decision.policies) {
     const found = documents.policy(digest)
-    const name = `${id}@${version} (${digest})`
-    if (found === 'forged') problem ??= `the policy ${name} in the export is not the one that was asked`
-    else if (found === null) missing ??= `the policy ${name} is not in the export`
+    const name = () => `the policy ${id}@${version} (${digest})`
+    if (found === 'forged') problem ??= `${name()} in the export is not the one that was asked`
+    else if (found === null) missing ??= `${name()} is not in the export`
     else policies.push(found)
   }
   return { policies, problem, missing }
@@ -105,11 +104,8 @@ function factProblem(
   policies: readonly CompiledPolicy[],
   call: { readonly tool: string; readonly callId: string | null; readonly now: number },
 ): string | null {
-  const lacking = missingPolicy(
-    state,
-    { ...call, toldItUndoes: request.undoes },
-    policies.map(({ ref }) => ref.id),
-  )
+  const asked = policies.map(({ ref }) => ref.id)
+  const lacking = missingPolicy(state, { ...call, toldItUndoes: request.undoes }, asked)
   if (lacking !== null) return lacking
   const step = stepForPolicy(state, call.tool, call.callId)
   if (request.step !== step) {

@@ -54,12 +54,8 @@ export function checkTenants(
       if (run.closed !== null) checkClosed(run, run.closed, own, chain, findings, vouched)
     }
     for (const name of chains.keys()) {
-      if (
-        isTenantChain(name) ||
-        known.has(name) ||
-        chains.get(name)![0]?.link.tenant !== entries[0]?.link.tenant
-      )
-        continue
+      const tenant = chains.get(name)![0]?.link.tenant
+      if (isTenantChain(name) || known.has(name) || tenant !== entries[0]?.link.tenant) continue
       const message = `run ${name} is in the export, and its tenant never opened it`
       findings.push({ kind: 'missing_run', chain: name, seq: null, message })
     }

@@ -16,12 +16,13 @@ import type { Checkpoint } from '../journal/chain-checkpoint.ts'
 import { digest } from '../shared/digest.ts'
 import { checkChain, type Hash } from './check-chain.ts'
 import { checkCheckpoints, checkViews, type VerifySignature, type ViewReport } from './check-checkpoints.ts'
-import { checkDecisions } from './check-decisions.ts'
+import { checkDecisions, type DecisionReport } from './check-decisions.ts'
 import { checkTenants } from './check-tenant.ts'
 import { Documents } from './documents.ts'
 import { haltedCalls } from '../journal/halted-calls.ts'
 import { missingPayloads } from '../journal/missing-payload.ts'
-import { readExport } from '../journal/read-export.ts'
+import type { ExportManifest } from '../journal/chain-export.ts'
+import { readExport, type ReadEntry, type ReadExport } from '../journal/read-export.ts'
 import type { ChainReport, Finding, Unchecked, Verdict } from './verdict.ts'
 
 /** What a verifier is given besides the export. */
@@ -36,27 +37,47 @@ export interface VerifyOptions {
 
 /** Checks an export line by line and says what it proves. */
 export function verifyExport(lines: Iterable<string>, options: VerifyOptions): Verdict {
-  const { verifySignature, publicKeys = null, checkpoints = [], hash = digest } = options
-  const { manifest, chains, problems } = readExport(lines)
-  const findings = problems.map((message): Finding => ({
-    kind: 'unreadable',
-    chain: null,
-    seq: null,
-    message,
-  }))
+  return judgeExport(readExport(lines), options)
+}
+
+/** What checking one chain by itself came to; null in the place of decisions for a tenant's chain, and for a broken one. */
+export interface ChainCheck {
+  readonly findings: readonly Finding[]
+  readonly decisions: DecisionReport | null
+}
+
+/** Checks the chains of an export, each by itself, so that it does not matter who checks which. */
+export function chainChecker(manifest: ExportManifest, hash: Hash) {
+  const stated = new Map(manifest.chains.map((each) => [each.chain, each]))
+  const documents = new Documents(manifest.documents)
+  return (chain: string, entries: readonly ReadEntry[]): ChainCheck => {
+    const findings = checkChain(chain, entries, stated.get(chain), hash)
+    if (findings.length > 0 || isTenantChain(chain)) return { findings, decisions: null }
+    return { findings, decisions: checkDecisions(chain, entries, documents) }
+  }
+}
+
+/** Says what an export proves. Whoever has checked some of its chains already hands that in; the others are checked here. */
+export function judgeExport(
+  { manifest, chains, problems }: ReadExport,
+  { verifySignature, publicKeys = null, checkpoints = [], hash = digest }: VerifyOptions,
+  known: ReadonlyMap<string, ChainCheck> = new Map(),
+): Verdict {
+  const whole = { chain: null, seq: null }
+  const findings = problems.map((message): Finding => ({ kind: 'unreadable', ...whole, message }))
   if (manifest === null) {
     return { verdict: 'broken', findings, chains: [], notRecomputable: [], runs: null, notProven: [] }
   }
-  const stated = new Map(manifest.chains.map((each) => [each.chain, each]))
-  for (const [chain, entries] of chains) findings.push(...checkChain(chain, entries, stated.get(chain), hash))
+  const check = chainChecker(manifest, hash)
+  const checks = new Map<string, ChainCheck>()
+  for (const [chain, entries] of chains) checks.set(chain, known.get(chain) ?? check(chain, entries))
+  for (const each of checks.values()) findings.push(...each.findings)
   for (const { chain, entries } of manifest.chains) {
     if (chains.has(chain) || entries === 0) continue
     const message = `the manifest names ${chain} with ${entries} entries, and none is there`
     findings.push({ kind: 'missing_run', chain, seq: null, message })
   }
-  const keys = { insideKeys: manifest.publicKeys, outsideKeys: publicKeys }
-  const given = { inside: manifest.checkpoints, outside: checkpoints, ...keys }
-  const signed = checkCheckpoints(chains, given, verifySignature)
+  const signed = checkCheckpoints(chains, manifest, checkpoints, publicKeys, verifySignature)
   findings.push(...signed.findings)
   const views = checkViews(chains, manifest, publicKeys, verifySignature, hash)
   findings.push(...views.findings)
@@ -66,7 +87,6 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
 
   const damaged = new Set(findings.map(({ chain }) => chain))
   const notRecomputable: Unchecked[] = []
-  const documents = new Documents(manifest.documents)
   const reports: ChainReport[] = []
   for (const [chain, entries] of chains) {
     const last = entries.at(-1)!
@@ -75,19 +95,18 @@ export function verifyExport(lines: Iterable<string>, options: VerifyOptions): V
     const covered =
       (signed.covered.get(chain) ?? 0) >= entries.length ||
       (vouched !== undefined && (signed.covered.get(vouched.chain) ?? 0) >= vouched.seq)
-    if (isTenantChain(chain)) {
-      reports.push({ ...report, recomputed: 0, covered, status: null })
-      continue
-    }
-    if (damaged.has(chain)) {
+    const decisions = damaged.has(chain) ? null : checks.get(chain)!.decisions
+    const { recomputed = 0, status = null, doubted = null } = decisions ?? {}
+    const meansSomething = decisions !== null || isTenantChain(chain)
+    reports.push({ ...report, recomputed, covered: covered && meansSomething, status })
+    if (!meansSomething)
       notRecomputable.push({ chain, seq: null, why: 'the chain is broken, so its decisions mean nothing' })
-      reports.push({ ...report, recomputed: 0, covered: false, status: null })
-      continue
-    }
-    const decisions = checkDecisions(chain, entries, documents, views.signedBy !== 'nobody')
-    findings.push(...decisions.findings)
-    notRecomputable.push(...decisions.notRecomputable)
-    reports.push({ ...report, recomputed: decisions.recomputed, covered, status: decisions.status })
+    findings.push(...(decisions?.findings ?? []))
+    notRecomputable.push(...(decisions?.notRecomputable ?? []))
+    if (doubted === null) continue
+    const { seq, message } = doubted
+    if (views.signedBy === 'nobody' && last.hash !== null) findings.push(doubted)
+    else notRecomputable.push({ chain, seq, why: `behind what was withheld: ${message}` })
   }
   for (const call of haltedCalls({ chains })) findings.push({ kind: 'halted_call', ...call })
   const runs = reports.filter(({ chain }) => !isTenantChain(chain))
