@@ -10,7 +10,9 @@ export default defineConfig({
     reporters: ['default', './test/plain-count-reporter.ts'],
     setupFiles: ['./test/steady-seed.ts'],
     env: { NODE_COMPILE_CACHE: compileCache },
-    testTimeout: 30_000,
+    // For what hangs. What is only slow may be slow.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Most of the time goes into processes that are waited for, so no core is kept free.
     maxWorkers: '100%',
   },

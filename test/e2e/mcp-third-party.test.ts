@@ -2,19 +2,17 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createMcpTools } from '../../src/adapter/mcp/create-mcp-tools.ts'
 import { PlaybookEnforcer } from '../../src/tool/playbook-enforcer.ts'
 import { definePlaybook } from '../../src/index.ts'
-import { connectStdio, refusal, textOf } from '../mcp/gateway-process.ts'
+import { bin, connectStdio, refusal, textOf } from '../mcp/gateway-process.ts'
 
 /** The reference filesystem server, as its authors publish it. */
 const manifest = createRequire(import.meta.url).resolve(
   '@modelcontextprotocol/server-filesystem/package.json',
 )
 const filesystem = join(dirname(manifest), 'dist/index.js')
-const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
 
 const playbook = `
 id: rename

@@ -3,15 +3,14 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTools } from '../../src/app.ts'
 import { checkCommand } from '../../src/cli/check-command.ts'
 import { practiceCommand } from '../../src/cli/practice-command.ts'
 import { checkConfig } from '../../src/source/config-check.ts'
+import { lockstepProgram } from '../built-programs.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'lockstep-practice-'))
-const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
 const before = process.env['LOCKSTEP_HOME']
 
 beforeAll(() => {
@@ -63,7 +62,7 @@ describe('lockstep practice', () => {
   })
 
   it('serves one for several processes, which LOCKSTEP_PRACTICE_URL leads to', async () => {
-    const child = spawn(process.execPath, [bin, 'practice'], {
+    const child = spawn(process.execPath, [lockstepProgram, 'practice'], {
       env: { ...process.env, LOCKSTEP_HOME: join(home, 'other') },
     })
     const [said] = (await once(child.stdout, 'data')) as [Buffer]

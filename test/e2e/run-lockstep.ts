@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-
-const binary = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
+import { lockstepProgram } from '../built-programs.ts'
 
 /** How a run of the command line ended. */
 export interface Ended {
@@ -25,7 +23,7 @@ export function runLockstep(
 ): Promise<Ended> {
   const env = { ...process.env, ...options.env }
   delete env['FORCE_COLOR']
-  const child = spawn(process.execPath, [binary, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
+  const child = spawn(process.execPath, [lockstepProgram, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk.toString()

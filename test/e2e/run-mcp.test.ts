@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { deskProgram, lockstepProgram } from '../built-programs.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
-const deskServer = fileURLToPath(new URL('../mcp/desk-server.ts', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'lockstep-run-mcp-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
@@ -39,7 +37,7 @@ function write(name: string, value: unknown): void {
 function serve(mode: string, env: object = {}, more: object = {}, config: object = {}): void {
   const desk = {
     command: process.execPath,
-    args: [deskServer],
+    args: [deskProgram],
     env: { DESK_MODE: mode, DESK_LOG: join(folder, 'log'), ...env },
     tools: { lookup_customer: { risk: 'read' }, lookup_order: { risk: 'read' } },
     ...more,
@@ -146,10 +144,14 @@ describe('lockstep run with an MCP server', () => {
       `require('node:fs').writeFileSync(${JSON.stringify(mark)}, ''); process.stdin.resume()`,
     )
     serve('', {}, { args: ['mute.cjs'] })
-    const child = spawn(process.execPath, [bin, 'run', 'p.json', ...script, '--mode', 'execute'], {
-      cwd: folder,
-      env: { ...process.env, LOCKSTEP_HOME: join(folder, 'home') },
-    })
+    const child = spawn(
+      process.execPath,
+      [lockstepProgram, 'run', 'p.json', ...script, '--mode', 'execute'],
+      {
+        cwd: folder,
+        env: { ...process.env, LOCKSTEP_HOME: join(folder, 'home') },
+      },
+    )
     let err = ''
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
     await expect.poll(() => existsSync(mark), { timeout: 20_000 }).toBe(true)

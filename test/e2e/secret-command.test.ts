@@ -2,12 +2,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { SecretStore } from '../../src/source/secret-store.ts'
+import { lockstepProgram } from '../built-programs.ts'
 import { runLockstep } from './run-lockstep.ts'
 
-const binary = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
 const home = mkdtempSync(join(tmpdir(), 'lockstep-secret-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
@@ -62,7 +61,7 @@ const there = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 if (!there) console.warn('skipped: script is not there to give a terminal')
 
 test.skipIf(!there)('what is typed at a terminal is not shown', async () => {
-  const command = `exec ${process.execPath} ${binary} secret set typed`
+  const command = `exec ${process.execPath} ${lockstepProgram} secret set typed`
   const env = { ...process.env, LOCKSTEP_HOME: home, TERM: 'xterm' }
   const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: home, env, stdio: 'pipe' })
   let seen = ''

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test, vi } from 'vitest'
+import { lockstepProgram } from '../built-programs.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
-const binary = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
 const home = mkdtempSync(join(tmpdir(), 'lockstep-terminal-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
@@ -23,7 +23,7 @@ function terminalCommand(command: string): [string, string[]] | null {
 /** Types each line when the prompt stands there; what a person saw comes back, without colours and returns. */
 async function type(args: string, lines: readonly string[]): Promise<{ code: number | null; seen: string }> {
   // Without exec a shell stands in between, which Ctrl-C ends with a code of its own while the line discipline still makes it a signal.
-  const [program, rest] = terminalCommand(`exec ${process.execPath} ${binary} ${args}`)!
+  const [program, rest] = terminalCommand(`exec ${process.execPath} ${lockstepProgram} ${args}`)!
   const env = { ...process.env, LOCKSTEP_HOME: home, TERM: 'xterm' }
   const child = spawn(program, rest, { cwd: examples, env, stdio: 'pipe' })
   const waiting = [...lines]

@@ -1,33 +1,47 @@
 /** Takes pictures of a disk: of the store and of the practice service together, as a crash at that moment would leave them. */
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { ChainStore } from '../../src/journal/chain-store.ts'
 import type { LazyAppend } from '../../src/journal/lazy-append.ts'
 import { scratch } from './scratch.ts'
 
-/** A folder with everything of a job, and when it looked like this. */
+/** Files by their names. */
+type Disk = ReadonlyMap<string, Buffer>
+
+/** Everything of a job, and when it looked like this. */
 export interface Picture {
-  readonly folder: string
+  readonly disk: Disk
   readonly moment: string
+  /** Where the keys of the job lie. */
+  readonly keys: string
 }
 
 /** The files of the journal and of the practice service; what SQLite can do without is not among them. */
 const journalFiles = ['journal.db', 'journal.db-wal']
 const practiceFiles = ['practice.db', 'practice.db-wal']
 
-/** Pictures of one job, of which no two are alike. */
+/** A new folder that looks like the picture. */
+export function develop({ disk, keys }: Picture): string {
+  const folder = scratch()
+  for (const [name, bytes] of disk) writeFileSync(join(folder, name), bytes)
+  if (existsSync(keys)) cpSync(keys, join(folder, 'keys'), { recursive: true })
+  return folder
+}
+
+/** Pictures of one job, of which no two are alike. They are kept in memory: most of them are never looked at. */
 export class Camera {
   readonly pictures: Picture[] = []
   readonly #folder: string
-  readonly #album = scratch()
   readonly #seen = new Set<string>()
+  /** What was read once is kept once, however many pictures it is in. */
+  readonly #kept = new Map<string, Buffer>()
   #appends = 0
-  #safe: string
+  #safe: Disk
 
   constructor(folder: string) {
     this.#folder = folder
-    this.#safe = this.#copy('safe-0', journalFiles, folder)
+    this.#safe = this.#read(journalFiles)
   }
 
   /** The store, with a picture before and after each append. */
@@ -42,41 +56,43 @@ export class Camera {
 
   #append(store: ChainStore): ChainStore['append'] {
     return async (run, facts, options) => {
-      const number = ++this.#appends
-      const what = `${number} (${facts.map(({ type, data }) => [type, data['callId']].join(' ')).join(', ')})`
-      this.#take(`before ${what}`, this.#folder)
+      const what = `${++this.#appends} (${facts.map(({ type, data }) => [type, data['callId']].join(' ')).join(', ')})`
+      this.#take(`before ${what}`, this.#read(journalFiles))
       // What was written without waiting for the disk is lost in a power cut.
       this.#take(`before ${what}, what was not on the disk yet is lost`, this.#safe)
       const entries = await store.append(run, facts, options)
-      if ((options as LazyAppend).lazy !== true)
-        this.#safe = this.#copy(`safe-${number}`, journalFiles, this.#folder)
-      this.#take(`after ${what}`, this.#folder)
+      const after = this.#read(journalFiles)
+      if ((options as LazyAppend).lazy !== true) this.#safe = after
+      this.#take(`after ${what}`, after)
       return entries
     }
   }
 
-  #take(moment: string, journal: string): void {
-    const name = `picture-${this.pictures.length}`
-    const folder = this.#copy(name, journalFiles, journal)
-    this.#copy(name, practiceFiles, this.#folder)
-    const hash = createHash('sha256')
-    for (const file of [...journalFiles, ...practiceFiles]) {
-      const path = join(folder, file)
-      hash.update(file).update(existsSync(path) ? readFileSync(path) : '')
-    }
-    const key = hash.digest('hex')
+  #take(moment: string, journal: Disk): void {
+    const disk = new Map([...journal, ...this.#read(practiceFiles)])
+    const key = Array.from(disk, ([name, bytes]) => `${name} ${digest(bytes)}`).join()
     if (this.#seen.has(key)) return
     this.#seen.add(key)
-    if (existsSync(join(this.#folder, 'keys')))
-      cpSync(join(this.#folder, 'keys'), join(folder, 'keys'), { recursive: true })
-    this.pictures.push({ folder, moment })
+    this.pictures.push({ disk, moment, keys: join(this.#folder, 'keys') })
   }
 
-  #copy(name: string, files: readonly string[], from: string): string {
-    const folder = join(this.#album, name)
-    mkdirSync(folder, { recursive: true })
-    for (const file of files)
-      if (existsSync(join(from, file))) copyFileSync(join(from, file), join(folder, file))
-    return folder
+  #read(names: readonly string[]): Disk {
+    const present = names.filter((name) => existsSync(join(this.#folder, name)))
+    return new Map(present.map((name) => [name, this.#keep(readFileSync(join(this.#folder, name)))]))
   }
+
+  #keep(bytes: Buffer): Buffer {
+    const key = digest(bytes)
+    const kept = this.#kept.get(key) ?? bytes
+    this.#kept.set(key, kept)
+    return kept
+  }
+}
+
+const digests = new WeakMap<Buffer, string>()
+
+function digest(bytes: Buffer): string {
+  const known = digests.get(bytes) ?? createHash('sha256').update(bytes).digest('hex')
+  digests.set(bytes, known)
+  return known
 }

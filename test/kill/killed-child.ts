@@ -1,4 +1,5 @@
 /** A process that works on a run until it kills itself, as a power cut or an out-of-memory killer would: nothing is flushed, closed or told. */
+import { flushCompileCache } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChainStore } from '../../src/journal/chain-store.ts'
 import type { Tool } from '../../src/tool/tool.ts'
@@ -69,4 +70,6 @@ async function isTaken(key: string): Promise<boolean> {
   return effects.some((effect) => effect.key === null)
 }
 
+// Who is killed keeps nothing for the next one.
+flushCompileCache()
 await workOn(job, { store: dyingStore, tool: dyingTool })

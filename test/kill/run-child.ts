@@ -1,9 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { killedProgram } from '../built-programs.ts'
 import type { Death } from './killed-child.ts'
 import type { Job } from './work-on.ts'
-
-const child = fileURLToPath(new URL('killed-child.ts', import.meta.url))
 
 /** How a child ended that worked on a run: the signal that killed it, or its exit code and what it said. */
 export async function runChild(
@@ -11,7 +9,7 @@ export async function runChild(
   death: Death,
   onBegin?: (running: ChildProcess) => void,
 ): Promise<string> {
-  const args = [child, JSON.stringify({ job, death })]
+  const args = [killedProgram, JSON.stringify({ job, death })]
   const running = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   running.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))

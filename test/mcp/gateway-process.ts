@@ -1,4 +1,5 @@
 /** Starts `lockstep mcp` as clients do: as a process of its own, in a folder of its own. */
+import { deskProgram, lockstepProgram } from '../built-programs.ts'
 import { readRuns } from '../e2e/read-runs.ts'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,14 +18,14 @@ export type Revision = '2025-11-25' | '2026-07-28'
 export const revisions: readonly Revision[] = ['2025-11-25', '2026-07-28']
 
 /** The command that tests start. */
-export const bin = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
-export const deskServer = fileURLToPath(new URL('desk-server.ts', import.meta.url))
+export const bin = lockstepProgram
+export const deskServer = deskProgram
 const refundDesk = fileURLToPath(new URL('../../examples/refund-desk.yaml', import.meta.url))
 
 /** Many short processes run the same code: compiled once, they start in half the time. */
 const started = {
   PATH: process.env['PATH'] ?? '',
-  NODE_COMPILE_CACHE: join(tmpdir(), 'lockstep-test-compile-cache'),
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
 }
 
 /** A call and what it should look like: the steps of the refund desk, done right. */
