@@ -26,7 +26,11 @@ export const authRoutes = {
     path: '/auth/password',
     summary: 'Signs in with a password.',
     access: 'public',
-    body: z.object({ email, password: z.string().max(200) }),
+    body: z.object({
+      email,
+      password: z.string().max(200),
+      tenant: z.string().max(100).optional().describe('The tenant of the account, if it is not `local`.'),
+    }),
     response: signedIn,
   }),
   passkeyChallenge: route({
