@@ -6,7 +6,7 @@ const compileCache = fileURLToPath(new URL('node_modules/.cache/node-compile', i
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/src/**/*.test.ts'],
     reporters: ['default', './test/plain-count-reporter.ts'],
     setupFiles: ['./test/steady-seed.ts'],
     env: { NODE_COMPILE_CACHE: compileCache },

@@ -38,6 +38,8 @@ function serve(folder: string, packages: readonly PackedPackage[]): void {
     response.end(JSON.stringify(describePackage(origin, versions)))
   })
   server.listen(0, '127.0.0.1', () => {
+    // The other end is a thread of this program, not a window.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
     parentPort?.postMessage(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   })
 }

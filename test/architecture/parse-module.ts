@@ -19,7 +19,10 @@ export type Module = {
  * rules and every spelling of an import is seen, erased ones included.
  */
 export function parseModule(file: string, text: string): Module {
-  const { program, errors } = parseSync(file, text, { lang: 'ts', sourceType: 'module' })
+  const { program, errors } = parseSync(file, text, {
+    lang: file.endsWith('.tsx') ? 'tsx' : 'ts',
+    sourceType: 'module',
+  })
   const root = program as unknown as Node & { body: Node[] }
   const imports: ModuleImport[] = []
   walk(root, (node) => {

@@ -1,0 +1,134 @@
+import { useMemo } from 'react'
+import { toneText } from '../component/badge.tsx'
+import { Icon, type IconName } from '../component/icon.tsx'
+import { statusSign } from '../component/status-badge.tsx'
+import { layoutFlow } from './layout-flow.ts'
+
+/** A step as the drawing shows it; `status` where it is drawn for a run. */
+export type DrawnStep = {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+  readonly after: readonly string[]
+  readonly tools: readonly string[]
+  readonly mark: 'guaranteed' | 'left to the model' | 'asks a person' | null
+  readonly required: boolean
+  readonly status?: string
+}
+
+const size = { boxWidth: 224, boxHeight: 50, gapX: 18, gapY: 26 }
+
+const frames: Readonly<Record<string, string>> = {
+  completed: 'border-ok/60 bg-ok-soft',
+  in_progress: 'border-info bg-info-soft',
+  failed: 'border-bad bg-bad-soft',
+  skipped: 'border-line border-dashed bg-sunken text-muted',
+}
+
+/** A playbook as boxes and lines, top to bottom; a box that is chosen is handed on. */
+export function FlowDiagram({
+  steps,
+  label,
+  chosen,
+  onChoose,
+}: {
+  steps: readonly DrawnStep[]
+  label: string
+  chosen?: string | null
+  onChoose?: (id: string | null) => void
+}) {
+  const layout = useMemo(() => layoutFlow(steps, size), [steps])
+  return (
+    <div role="group" aria-label={label} className="overflow-auto">
+      <div className="relative mx-auto my-1" style={{ width: layout.width, height: layout.height }}>
+        <svg
+          aria-hidden="true"
+          width={layout.width}
+          height={layout.height}
+          className="absolute inset-0 overflow-visible"
+        >
+          {layout.lines.map(({ from, to, path }) => (
+            <path
+              key={`${from} ${to}`}
+              d={path}
+              fill="none"
+              strokeWidth="1.5"
+              className="stroke-line-strong"
+            />
+          ))}
+        </svg>
+        {steps.map((step, index) => (
+          <StepBox
+            key={step.id}
+            step={step}
+            place={layout.boxes[index]!}
+            chosen={chosen === step.id}
+            {...(onChoose === undefined
+              ? {}
+              : { onChoose: () => onChoose(chosen === step.id ? null : step.id) })}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function StepBox({
+  step,
+  place,
+  chosen,
+  onChoose,
+}: {
+  step: DrawnStep
+  place: { x: number; y: number }
+  chosen: boolean
+  onChoose?: () => void
+}) {
+  const sign = step.status === undefined ? null : statusSign(step.status)
+  const about = describeStep(step)
+  const className = `absolute flex items-center gap-2 rounded-md border px-2.5 text-left ${frames[step.status ?? ''] ?? 'border-line-strong/60 bg-surface'} ${chosen ? 'outline-2 outline-offset-1 outline-accent' : ''}`
+  const style = { left: place.x, top: place.y, width: size.boxWidth, height: size.boxHeight }
+  const inside = (
+    <>
+      <span className={sign === null ? 'text-muted' : toneText[sign.tone]}>
+        <Icon
+          name={sign === null ? kindIcon(step) : (sign.icon ?? (sign.tone === 'ok' ? 'check' : 'close'))}
+          className={`size-4 ${step.status === 'in_progress' ? 'breathing' : ''}`}
+        />
+      </span>
+      <span className="min-w-0 grow">
+        <span className="block truncate text-sm font-medium">{step.name}</span>
+        <span className="block truncate text-xs text-muted">{about}</span>
+      </span>
+    </>
+  )
+  const title = `${step.name}${sign === null ? '' : ` (${sign.words})`}: ${about}`
+  return onChoose === undefined ? (
+    <div className={className} style={style} title={title}>
+      {inside}
+    </div>
+  ) : (
+    <button
+      type="button"
+      className={`${className} hover:border-accent`}
+      style={style}
+      title={title}
+      aria-label={title}
+      aria-pressed={chosen}
+      onClick={onChoose}
+    >
+      {inside}
+    </button>
+  )
+}
+
+function describeStep({ kind, tools, mark, required }: DrawnStep): string {
+  const what = tools.length > 0 ? tools.join(', ') : (mark ?? kind)
+  return required ? what : `optional · ${what}`
+}
+
+function kindIcon({ mark, kind }: DrawnStep): IconName {
+  if (mark === 'asks a person') return 'person'
+  if (mark === 'left to the model') return 'model'
+  return kind === 'call' ? 'run' : 'dot'
+}
