@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Contract, RouteName } from '../api/contract.ts'
+import type { RouteShape } from '../api/route.ts'
 import { ProblemError, readProblem } from './problem-error.ts'
 
 type BySpelling = {
@@ -18,15 +19,20 @@ type Part<Shape, Name extends 'params' | 'query' | 'body'> =
       : { readonly [Key in Name]: z.input<Shape[Name]> }
     : object
 
+interface Common {
+  /** The version that is changed. */
+  readonly match?: number
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+// Route by route: the parts of all routes put together would be as many types as there are combinations.
+type RequestFor<Shape> = Shape extends RouteShape
+  ? Common & Part<Shape, 'params'> & Part<Shape, 'query'> & Part<Shape, 'body'>
+  : never
+
 /** What is sent with a request. */
-export type RequestOf<Spelling extends RouteSpelling> = Part<ShapeOf<Spelling>, 'params'> &
-  Part<ShapeOf<Spelling>, 'query'> &
-  Part<ShapeOf<Spelling>, 'body'> & {
-    /** The version that is changed. */
-    readonly match?: number
-    readonly idempotencyKey?: string
-    readonly signal?: AbortSignal
-  }
+export type RequestOf<Spelling extends RouteSpelling> = RequestFor<ShapeOf<Spelling>>
 
 /** What is answered: the body, nothing, or the whole response of what is no JSON. */
 export type AnswerOf<Spelling extends RouteSpelling> =
@@ -51,13 +57,12 @@ export interface ClientOptions {
 
 /** Sends requests of the contract; throws `ProblemError` for what is refused. */
 export interface Client {
-  <Spelling extends RouteSpelling>(
-    route: Spelling,
-    ...given: object extends RequestOf<Spelling>
-      ? [request?: RequestOf<Spelling>]
-      : [request: RequestOf<Spelling>]
-  ): Promise<AnswerOf<Spelling>>
+  <Spelling extends RouteSpelling>(route: Spelling, ...given: Given<Spelling>): Promise<AnswerOf<Spelling>>
 }
+
+/** What follows the name of a route: what it needs, or nothing where it needs nothing. */
+type Given<Spelling extends RouteSpelling> =
+  object extends RequestOf<Spelling> ? [request?: RequestOf<Spelling>] : [request: RequestOf<Spelling>]
 
 interface AnyRequest {
   readonly params?: Readonly<Record<string, unknown>>

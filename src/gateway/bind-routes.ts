@@ -85,7 +85,7 @@ async function once(
 ): Promise<unknown> {
   if (key.length > 200)
     throw new RequestError('invalid_request', 'Idempotency-Key: must have at most 200 characters.')
-  const place = { tenant: principal.tenant, subject: principal.id, key }
+  const place = { tenant: principal.tenant, subject: principal.subject.id, key }
   const known = answers.begin(
     place,
     `${request.method} ${request.url}\n${JSON.stringify(request.body ?? null)}`,

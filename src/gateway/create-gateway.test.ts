@@ -9,7 +9,16 @@ import type { Door } from './door.ts'
 import { Answer, type Handlers } from './handler.ts'
 import { openApi } from './open-api.ts'
 
-const ada: Principal = { tenant: 'acme', kind: 'user', id: 'usr_1', name: 'ada', how: 'link', session: 's' }
+const ada: Principal = {
+  tenant: 'acme',
+  subject: { kind: 'user', id: 'usr_1', name: 'Ada' },
+  person: 'ada@acme.example',
+  user: 'usr_1',
+  actor: 'ada@acme.example',
+  roles: [{ role: 'Admin', project: null }],
+  how: 'link',
+  session: 's',
+}
 const door: Door = {
   identify: async ({ headers }) => (headers['x-api-key'] === 'ada' ? ada : null),
   admit: () => undefined,
