@@ -82,6 +82,7 @@ export const accessRoutes = {
     body: z.object({ email, name: title, role: role.optional() }),
     response: z.object({ user, link: z.string() }),
     status: 201,
+    shown: 'once',
   }),
   updateUser: route({
     ...admin,
@@ -102,6 +103,7 @@ export const accessRoutes = {
     params: byId,
     response: z.object({ link: z.string(), expiresAt: time }),
     status: 201,
+    shown: 'once',
   }),
   listBindings: route({
     ...admin,
@@ -156,6 +158,7 @@ export const accessRoutes = {
       role,
       project: z.string().max(200).nullable().default(null),
       expiresAt: time.nullable().default(null),
+      shown: 'once',
     }),
     response: z.object({ key: apiKey, secret: z.string() }),
     status: 201,
@@ -168,6 +171,7 @@ export const accessRoutes = {
     access: 'apikey:write',
     params: byId,
     response: z.object({ key: apiKey, secret: z.string() }),
+    shown: 'once',
   }),
   deleteApiKey: route({
     ...admin,

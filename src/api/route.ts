@@ -24,6 +24,8 @@ export interface RouteShape {
   readonly produces?: readonly string[]
   /** The status of a success; 200 if it is not said. */
   readonly status?: 200 | 201 | 202 | 204
+  /** The answer holds a secret that is shown once: it is not kept for who asks again under the same `Idempotency-Key`. */
+  readonly shown?: 'once'
   /** Whether `If-Match` must, or may, name the version that is changed. */
   readonly match?: 'required' | 'optional'
 }

@@ -83,6 +83,7 @@ export const webhookRoutes = {
     body: webhookBody,
     response: z.object({ webhook, secret: z.string() }),
     status: 201,
+    shown: 'once',
   }),
   updateWebhook: route({
     ...hooks,
@@ -142,6 +143,7 @@ export const webhookRoutes = {
     body: incomingBody,
     response: z.object({ hook: incomingHook, secret: z.string() }),
     status: 201,
+    shown: 'once',
   }),
   deleteHook: route({
     ...hooks,

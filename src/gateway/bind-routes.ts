@@ -4,10 +4,10 @@ import { contract, type RouteName } from '../api/contract.ts'
 import type { RouteShape } from '../api/route.ts'
 import type { Principal } from '../directory/principal.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import type { AnswerBook } from './answer-book.ts'
+import type { AnswerBook, KnownAnswer } from './answer-book.ts'
 import type { Door } from './door.ts'
 import { Answer, type Asked, type Handler, type Handlers } from './handler.ts'
-import { misfit, RequestError } from './problem.ts'
+import { misfit, problemOf, RequestError } from './problem.ts'
 
 /** What routes stand on. */
 export interface RouteSetup {
@@ -65,6 +65,7 @@ async function answer(
   const key = shape.method === 'POST' && principal !== null ? header(request, 'idempotency-key') : null
   if (key === null) return send(shape, await handler(asked), reply, setup)
   return await once(
+    shape,
     principal!,
     key,
     request,
@@ -76,6 +77,7 @@ async function answer(
 
 /** The same request under the same key is carried out once, and answered alike again. */
 async function once(
+  shape: RouteShape,
   principal: Principal,
   key: string,
   request: FastifyRequest,
@@ -103,11 +105,32 @@ async function once(
         return typeof value === 'string' ? [[name, value]] : []
       }),
     )
-    answers.finish(place, { status: reply.statusCode, headers, body: typeof body === 'string' ? body : '' })
+    const given = { status: reply.statusCode, headers, body: typeof body === 'string' ? body : '' }
+    answers.finish(place, shape.shown === 'once' ? shownBefore(request.id) : given)
     return body
   } catch (error) {
     answers.forget(place)
     throw error
+  }
+}
+
+/** What is kept in the place of an answer that holds a secret. */
+function shownBefore(requestId: string): KnownAnswer {
+  const { problem } = problemOf(
+    new RequestError(
+      'idempotency_conflict',
+      'This was done before. Its secret was shown then, and is not kept.',
+      {
+        hint: 'Look at what was made, and rotate or remove it if the secret was lost.',
+        status: 409,
+      },
+    ),
+    requestId,
+  )
+  return {
+    status: 409,
+    headers: { 'content-type': 'application/problem+json' },
+    body: JSON.stringify(problem),
   }
 }
 
