@@ -3,7 +3,7 @@ import { LockstepError } from '../shared/lockstep-error.ts'
 import type { ExitCode } from './exit-code.ts'
 import { followRun } from './follow-run.ts'
 import { homeOf } from './hosted-run.ts'
-import { readRecorded } from './pinned-playbook.ts'
+import { readKeptPlaybook } from '../playbook/read-kept-playbook.ts'
 import type { Flags } from './read-flags.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -33,7 +33,7 @@ export async function followElsewhere(
       process.once(signal, () => controller.abort())
     const json = flags.flags.has('json')
     if (!json) terminal.out(`run ${run} · worked on by process ${engine.pid}\n`)
-    const playbook = text === null ? null : readRecorded(text)
+    const playbook = text === null ? null : readKeptPlaybook(text)
     const { signal } = controller
     const untilHeld = process.stdout.isTTY !== true
     return await followRun(engine, { run, playbook, from: 1, json, terminal, signal, untilHeld, asRun: true })

@@ -1,10 +1,7 @@
 import { compilePlaybook } from '../playbook/compile-playbook.ts'
-import { parsePlaybook } from '../playbook/parse-playbook.ts'
 import type { Playbook } from '../playbook/playbook.ts'
-import { programPlaybook } from '../playbook/program-playbook.ts'
-import type { Program } from '../playbook/program.ts'
+import { readKeptPlaybook } from '../playbook/read-kept-playbook.ts'
 import { escapeControl } from '../shared/escape-control.ts'
-import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { openPlaybook } from './open-playbook.ts'
 import type { RunStart } from './run-start.ts'
@@ -26,7 +23,7 @@ export async function openPinnedPlaybook(
   const found = await openPlaybook(file, config ?? undefined, quiet).catch(() => null)
   if (found !== null && compilePlaybook(found).digest === digest) return found
   const text = await kept(digest)
-  const recorded = text === null ? null : readRecorded(text)
+  const recorded = text === null ? null : readKeptPlaybook(text)
   if (recorded === null || compilePlaybook(recorded).digest !== digest) {
     throw new LockstepError(
       'playbook_mismatch',
@@ -37,12 +34,4 @@ export async function openPinnedPlaybook(
   const how = found === null ? 'cannot be used any more' : 'was changed since the run was begun'
   terminal.err(`lockstep: ${escapeControl(file)} ${how}; the run keeps the playbook it was begun with\n`)
   return recorded
-}
-
-/** The playbook of a text that was kept with a record; null if it is none. */
-export function readRecorded(text: string): Playbook | null {
-  const document = JSON.parse(text) as JsonObject
-  if (document['program'] !== undefined)
-    return programPlaybook(document['program'] as unknown as Program, String(document['id']))
-  return parsePlaybook(text, { format: 'json' }).playbook
 }

@@ -5,7 +5,7 @@ import { exitCode } from './exit-code.ts'
 import { findRecord } from './find-record.ts'
 import { followRun } from './follow-run.ts'
 import { homeOf } from './hosted-run.ts'
-import { readRecorded } from './pinned-playbook.ts'
+import { readKeptPlaybook } from '../playbook/read-kept-playbook.ts'
 import { readFlags } from './read-flags.ts'
 import { runFolder } from './run-folder.ts'
 
@@ -45,7 +45,7 @@ export const tailCommand: Command = {
       const run = await findRecord(records, wanted)
       const [first] = await records.read(run)
       const document = await records.document(String(first?.data['playbook']))
-      const playbook = document === null ? null : readRecorded(JSON.stringify(document))
+      const playbook = document === null ? null : readKeptPlaybook(JSON.stringify(document))
       engine = await connectEngine(homeOf(folder))
       const there = engine !== null && (await engine.runs()).includes(run)
       const { signal } = controller

@@ -87,5 +87,5 @@ function walkBack(
     else found.push({ kind: 'removed', text: one[--x]! })
   }
   while (x > 0) found.push({ kind: 'same', text: one[--x]! })
-  return found.reverse()
+  return found.toReversed()
 }

@@ -50,9 +50,16 @@ function entries(text: string): string[] {
   return text.split('\0').filter((entry) => entry !== '')
 }
 
-async function askGit(program: string, folder: string, args: readonly string[]): Promise<string> {
+/** The environment in which Git is asked about a folder, and about no other. */
+export function gitEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' }
   for (const name of foreign) delete env[name]
+  return env
+}
+
+/** What Git says. Throws `git_unavailable`. */
+export async function askGit(program: string, folder: string, args: readonly string[]): Promise<string> {
+  const env = gitEnvironment()
   try {
     // A repository may name a program for Git to run when it looks for changes: looking runs none.
     const all = ['-C', folder, '-c', 'core.fsmonitor=false', ...args]

@@ -152,8 +152,8 @@ function sentencesOf({ playbooks, steps, modelCalls }: Explanation): string[] {
 }
 
 function sentenceOf({ number, sentence, mark, tools }: ExplainedStep): string {
-  const with_ = mark === 'left to the model' && tools.length > 0 ? `, with ${tools.join(', ')}` : ''
-  return `${number} ${sentence} (${mark}${with_})`
+  const given = mark === 'left to the model' && tools.length > 0 ? `, with ${tools.join(', ')}` : ''
+  return `${number} ${sentence} (${mark}${given})`
 }
 
 function notesOf({ notes, triggers }: ExplainedPlaybook): string[] {

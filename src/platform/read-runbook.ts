@@ -7,7 +7,7 @@ import { parseProgram } from '../playbook/markdown/parse-program.ts'
 import { parsePlaybook } from '../playbook/parse-playbook.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { programPlaybook } from '../playbook/program-playbook.ts'
-import { type KnownTool, programTool } from '../source/program-tool.ts'
+import { type KnownTool, programTool } from '../playbook/program-tool.ts'
 
 /** How a playbook is spelled. */
 export type PlaybookFormat = z.infer<typeof playbookFormat>
