@@ -12,7 +12,7 @@ import { programPlaybook } from '../src/playbook/program-playbook.ts'
 import type { Program, ValueType } from '../src/playbook/program.ts'
 import type { Answer, Question } from '../src/run/program/question.ts'
 import type { Json } from '../src/shared/json.ts'
-import { programTool } from '../src/source/program-tool.ts'
+import { programTool } from '../src/playbook/program-tool.ts'
 import { tool, type Tool } from '../src/tool/tool.ts'
 import { percentile, type Row } from './measure.ts'
 

@@ -14,7 +14,7 @@ export { loadPlaybook } from './source/load-playbook.ts'
 export { loadPolicy } from './source/load-policy.ts'
 export { PolicyLoadError } from './source/policy-load-error.ts'
 export { type LoadOptions, PlaybookLoader } from './source/playbook-loader.ts'
-export type { KnownTool } from './source/program-tool.ts'
+export type { KnownTool } from './playbook/program-tool.ts'
 
 export { PlaybookEnforcer } from './tool/playbook-enforcer.ts'
 export type {

@@ -3,7 +3,7 @@ import type { ProgramTool } from '../playbook/markdown/callables.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { Config } from '../source/config.ts'
 import { isCode, loadConfig, loadConfigDocument } from '../source/load-config.ts'
-import { type KnownTool, programTool } from '../source/program-tool.ts'
+import { type KnownTool, programTool } from '../playbook/program-tool.ts'
 import { findConfigFor } from './open-config.ts'
 import type { Terminal } from './terminal.ts'
 

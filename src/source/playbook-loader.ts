@@ -8,7 +8,7 @@ import { type ParsedPlaybook, parsePlaybook } from '../playbook/parse-playbook.t
 import { PlaybookLoadError } from '../playbook/playbook-load-error.ts'
 import { CheckedPlaybook, Playbook } from '../playbook/playbook.ts'
 import { isMarkdown, loadProgram } from './load-program.ts'
-import { type KnownTool, programTool } from './program-tool.ts'
+import { type KnownTool, programTool } from '../playbook/program-tool.ts'
 import { readSourceFile } from './read-source-file.ts'
 
 /** How playbooks are loaded. */

@@ -11,7 +11,7 @@ import { programPlaybook } from '../../src/playbook/program-playbook.ts'
 import { compilePolicy } from '../../src/policy/compile-policy.ts'
 import { parsePolicy } from '../../src/policy/parse-policy.ts'
 import { createPracticeTools } from '../../src/practice/practice-tools.ts'
-import { programTool } from '../../src/source/program-tool.ts'
+import { programTool } from '../../src/playbook/program-tool.ts'
 import type { JsonObject } from '../../src/shared/json.ts'
 import { tool, type Tool } from '../../src/tool/tool.ts'
 

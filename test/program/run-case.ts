@@ -9,7 +9,7 @@ import { parseProgram } from '../../src/playbook/markdown/parse-program.ts'
 import { programPlaybook } from '../../src/playbook/program-playbook.ts'
 import type { Program } from '../../src/playbook/program.ts'
 import type { Json, JsonObject } from '../../src/shared/json.ts'
-import { programTool } from '../../src/source/program-tool.ts'
+import { programTool } from '../../src/playbook/program-tool.ts'
 import { ToolFailure } from '../../src/tool/tool-failure.ts'
 import { tool } from '../../src/tool/tool.ts'
 

@@ -1,4 +1,4 @@
-import type { ProgramTool } from '../playbook/markdown/callables.ts'
+import type { ProgramTool } from './markdown/callables.ts'
 import { isJsonObject } from '../shared/json.ts'
 import type { JsonSchema } from '../shared/json-schema.ts'
 
