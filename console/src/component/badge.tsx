@@ -23,7 +23,8 @@ export const toneText: Record<Tone, string> = {
   still: 'text-muted',
 }
 
-const icons: Record<Tone, IconName> = {
+/** The sign of a tone where none is given. */
+export const toneIcon: Record<Tone, IconName> = {
   ok: 'check',
   warn: 'clock',
   bad: 'close',
@@ -34,7 +35,7 @@ const icons: Record<Tone, IconName> = {
 
 /** A short word in its tone; the sign beside it says the same to whoever sees no colours. */
 export function Badge({ tone, icon, children }: { tone: Tone; icon?: IconName | null; children: ReactNode }) {
-  const sign = icon === undefined ? icons[tone] : icon
+  const sign = icon === undefined ? toneIcon[tone] : icon
   return (
     <span
       className={`inline-flex items-center gap-1 rounded-sm px-1.5 py-0.5 text-xs font-medium whitespace-nowrap ${tones[tone]}`}

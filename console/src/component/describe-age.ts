@@ -10,17 +10,21 @@ const units = [
 export function describeAge(at: number, now: number): string {
   const seconds = Math.round((now - at) / 1000)
   if (Math.abs(seconds) < 3) return 'now'
-  const length = describeSpan(Math.abs(seconds) * 1000)
+  const length = inUnits(Math.abs(seconds), 0)
   return seconds > 0 ? `${length} ago` : `in ${length}`
 }
 
-/** A length of time in its largest unit, such as `12 s` or `3 min`. */
+/** A length of time in its largest unit, such as `12 s` or `3.5 min`. */
 export function describeSpan(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`
-  const seconds = milliseconds / 1000
+  return inUnits(milliseconds / 1000, 1)
+}
+
+function inUnits(seconds: number, digits: number): string {
   const [name, size] = units.find(([, each]) => seconds >= each) ?? units[4]
   const count = seconds / size
-  return `${count < 10 && size > 1 && count % 1 >= 0.1 ? count.toFixed(1) : Math.floor(count)} ${name}`
+  const scale = count < 10 ? 10 ** digits : 1
+  return `${Math.floor(count * scale) / scale} ${name}`
 }
 
 /** The time that is left, as a clock counts down: `14:59`, `1:02:03`; null when none is. */

@@ -16,8 +16,9 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
-        <Base.Overlay className="fixed inset-0 z-40 bg-black/40" />
+        <Base.Overlay className="fixed inset-0 z-40 bg-shade" />
         <Base.Content
+          onOpenAutoFocus={focusFirstField}
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
           className={`fixed top-[8vh] left-1/2 z-50 flex max-h-[84vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col overflow-hidden rounded-lg border border-line bg-surface shadow-[0_12px_40px_var(--shadow)] ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
         >
@@ -40,6 +41,14 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
       </Base.Portal>
     </Base.Root>
   )
+}
+
+/** Begins with what is to be filled in, if anything is; the first thing in a dialog is the button that closes it. */
+function focusFirstField(event: Event): void {
+  const field = (event.currentTarget as HTMLElement).querySelector<HTMLElement>('input, textarea, select')
+  if (field === null) return
+  event.preventDefault()
+  field.focus()
 }
 
 /** The row of buttons that ends a dialog. */

@@ -1,8 +1,8 @@
-import { useMemo } from 'react'
-import { toneText } from '../component/badge.tsx'
+import { useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
+import { toneIcon, toneText } from '../component/badge.tsx'
 import { Icon, type IconName } from '../component/icon.tsx'
 import { statusSign } from '../component/status-badge.tsx'
-import { layoutFlow } from './layout-flow.ts'
+import { layoutFlow, type FlowLayout } from './layout-flow.ts'
 
 /** A step as the drawing shows it; `status` where it is drawn for a run. */
 export type DrawnStep = {
@@ -16,10 +16,11 @@ export type DrawnStep = {
   readonly status?: string
 }
 
-const size = { boxWidth: 224, boxHeight: 50, gapX: 18, gapY: 26 }
+const size = { boxHeight: 50, gapX: 14, gapY: 26 }
+const [narrowest, widest] = [132, 264]
 
 const frames: Readonly<Record<string, string>> = {
-  completed: 'border-ok/60 bg-ok-soft',
+  completed: 'border-ok/60 bg-ok-soft text-ink',
   in_progress: 'border-info bg-info-soft',
   failed: 'border-bad bg-bad-soft',
   skipped: 'border-line border-dashed bg-sunken text-muted',
@@ -37,9 +38,11 @@ export function FlowDiagram({
   chosen?: string | null
   onChoose?: (id: string | null) => void
 }) {
-  const layout = useMemo(() => layoutFlow(steps, size), [steps])
+  const frame = useRef<HTMLDivElement>(null)
+  const room = useWidth(frame)
+  const layout = useMemo(() => fitFlow(steps, room), [steps, room])
   return (
-    <div role="group" aria-label={label} className="overflow-auto">
+    <div ref={frame} role="group" aria-label={label} className="overflow-x-auto">
       <div className="relative mx-auto my-1" style={{ width: layout.width, height: layout.height }}>
         <svg
           aria-hidden="true"
@@ -62,6 +65,7 @@ export function FlowDiagram({
             key={step.id}
             step={step}
             place={layout.boxes[index]!}
+            width={layout.boxWidth}
             chosen={chosen === step.id}
             {...(onChoose === undefined
               ? {}
@@ -73,26 +77,56 @@ export function FlowDiagram({
   )
 }
 
+/** The widest boxes that the room allows; what does not fit even with the narrowest is scrolled. */
+function fitFlow(steps: readonly DrawnStep[], room: number): FlowLayout & { readonly boxWidth: number } {
+  let boxWidth = widest
+  let layout = layoutFlow(steps, { ...size, boxWidth })
+  if (layout.width > room) {
+    const boxes = new Map<number, number>()
+    for (const { y } of layout.boxes) boxes.set(y, (boxes.get(y) ?? 0) + 1)
+    const most = Math.max(1, ...boxes.values())
+    boxWidth = Math.max(narrowest, Math.floor(widest - (layout.width - room) / most))
+    layout = layoutFlow(steps, { ...size, boxWidth })
+  }
+  return { ...layout, boxWidth }
+}
+
+/** The width of an element, as it changes. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(360)
+  useLayoutEffect(() => {
+    const target = element.current
+    if (target === null) return undefined
+    const watch = new ResizeObserver(() => setWidth(target.clientWidth))
+    watch.observe(target)
+    setWidth(target.clientWidth)
+    return () => watch.disconnect()
+  }, [element])
+  return width
+}
+
 function StepBox({
   step,
   place,
+  width,
   chosen,
   onChoose,
 }: {
   step: DrawnStep
   place: { x: number; y: number }
+  width: number
   chosen: boolean
   onChoose?: () => void
 }) {
   const sign = step.status === undefined ? null : statusSign(step.status)
   const about = describeStep(step)
   const className = `absolute flex items-center gap-2 rounded-md border px-2.5 text-left ${frames[step.status ?? ''] ?? 'border-line-strong/60 bg-surface'} ${chosen ? 'outline-2 outline-offset-1 outline-accent' : ''}`
-  const style = { left: place.x, top: place.y, width: size.boxWidth, height: size.boxHeight }
+  const style = { left: place.x, top: place.y, width, height: size.boxHeight }
   const inside = (
     <>
       <span className={sign === null ? 'text-muted' : toneText[sign.tone]}>
         <Icon
-          name={sign === null ? kindIcon(step) : (sign.icon ?? (sign.tone === 'ok' ? 'check' : 'close'))}
+          name={sign === null ? kindIcon(step) : (sign.icon ?? toneIcon[sign.tone])}
           className={`size-4 ${step.status === 'in_progress' ? 'breathing' : ''}`}
         />
       </span>

@@ -30,7 +30,7 @@ export function Shell() {
             <Icon name="menu" className="size-5" />
           </Drawer.Trigger>
           <Drawer.Portal>
-            <Drawer.Overlay className="fixed inset-0 z-40 bg-black/40" />
+            <Drawer.Overlay className="fixed inset-0 z-40 bg-shade" />
             <Drawer.Content
               aria-describedby={undefined}
               className="fixed inset-y-0 left-0 z-50 flex w-64 flex-col gap-3 border-r border-line bg-surface p-3"

@@ -28,7 +28,7 @@ export function ApprovalPage() {
   return (
     <Page
       key={id}
-      title={approval.data === undefined ? 'Approval' : `Approve ${approval.data.tool}?`}
+      title={titleOf(approval.data)}
       note={
         <Link to="/approvals" className="text-accent underline">
           All approvals
@@ -40,6 +40,12 @@ export function ApprovalPage() {
       </Loaded>
     </Page>
   )
+}
+
+function titleOf(approval: Approval | undefined): string {
+  if (approval === undefined) return 'Approval'
+  const open = approval.state === 'waiting' && approval.mayDecide
+  return open ? `Approve ${approval.tool}?` : `Approval of ${approval.tool}`
 }
 
 function Deciding({ approval }: { approval: Approval }) {

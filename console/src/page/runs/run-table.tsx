@@ -22,7 +22,10 @@ const columns: readonly Column<RunCard>[] = [
         >
           {run.runbook.name}
         </Link>
-        <span className="ml-2 font-mono text-xs text-muted">{run.id}</span>
+        <span className="ml-2 hidden font-mono text-xs text-muted sm:inline">{run.id}</span>
+        <div className="text-xs text-muted md:hidden">
+          <Time at={run.startedAt} /> by {run.startedBy}
+        </div>
         {run.reason !== null && <div className="max-w-xl truncate text-xs text-muted">{run.reason}</div>}
       </div>
     ),
@@ -30,7 +33,7 @@ const columns: readonly Column<RunCard>[] = [
   { id: 'status', label: 'Status', cell: (run) => <StatusBadge status={run.status} /> },
   { id: 'mode', label: 'Mode', wide: true, cell: (run) => <ModeBadge mode={run.mode} /> },
   { id: 'by', label: 'Started by', wide: true, cell: (run) => run.startedBy },
-  { id: 'at', label: 'Started', cell: (run) => <Time at={run.startedAt} /> },
+  { id: 'at', label: 'Started', wide: true, cell: (run) => <Time at={run.startedAt} /> },
   { id: 'took', label: 'Took', wide: true, align: 'end', cell: (run) => <Duration run={run} /> },
   {
     id: 'calls',
