@@ -29,3 +29,43 @@ export function computationsIn(steps: readonly Step[]): readonly Computation[] {
   }
   return found
 }
+
+/** Whether something holds for any of what steps work out by themselves; no list of them is made. */
+export function someComputation(steps: readonly Step[], holds: (value: Computation) => boolean): boolean {
+  for (const step of steps) if (stepComputes(step, holds)) return true
+  return false
+}
+
+function stepComputes(step: Step, holds: (value: Computation) => boolean): boolean {
+  switch (step.kind) {
+    case 'set':
+    case 'call':
+      return holds(step.value)
+    case 'return':
+      return step.value !== null && holds(step.value)
+    case 'say':
+      return step.words.kind === 'literal' && holds(step.words.value)
+    case 'ask':
+      return (
+        (step.words?.kind === 'literal' && holds(step.words.value)) || conditionComputes(step.until, holds)
+      )
+    case 'if':
+      return step.arms.some(
+        (arm) => conditionComputes(arm.condition, holds) || someComputation(arm.steps, holds),
+      )
+    case 'loop':
+      return conditionComputes(step.condition, holds) || someComputation(step.steps, holds)
+    case 'each':
+      return holds(step.over) || someComputation(step.steps, holds)
+    case 'require':
+      return conditionComputes(step.condition, holds)
+    default:
+      return false
+  }
+}
+
+function conditionComputes(condition: Condition | null, holds: (value: Computation) => boolean): boolean {
+  if (condition === null) return false
+  const value = condition.kind === 'computed' ? condition.value : condition.known?.value
+  return value !== undefined && holds(value)
+}

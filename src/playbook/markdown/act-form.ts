@@ -4,8 +4,10 @@ import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
 import { callAmong, lostCall } from './lost-call.ts'
 import { withoutQuoted } from './without-quoted.ts'
+import { holds } from './glance.ts'
 import { noteLooseGuard, noteProse } from './loose-guard.ts'
 import { negationIn } from './negation.ts'
+import { opens } from './opening-word.ts'
 import { isSet } from './scope.ts'
 import { type StepContext, readsOf, reportAt, writeTarget } from './step-context.ts'
 import { type MentionedVariable, sigilVariables } from './sigil-names.ts'
@@ -27,11 +29,9 @@ const results =
 const looks =
   /^(?:make\s+(?:absolutely\s+)?sure|be\s+sure|ensure|check|verify|confirm|validate|assert|require|see\s+(?:if|whether|to\s+it)|(?:find\s+out|determine|decide|work\s+out|figure\s+out)\s+(?:if|whether))\b/i
 
-const takers: ReadonlySet<string> = new Set('extract read pull get take obtain collect'.split(' '))
-
 /** Reads `Extract $x, $y from …`; null where it is no such form. */
 export function extractionForm(bullet: Bullet, context: StepContext): StepBody | null {
-  if (!takers.has(bullet.word)) return null
+  if ((bullet.opens & opens.extraction) === 0) return null
   const found = extractForm.exec(bullet.text)
   const taken = found ?? getForm.exec(bullet.text)
   if (taken === null) return null
@@ -65,7 +65,7 @@ export function naturalValue(bullet: Bullet, receiver: Receiver, context: StepCo
 export function actForm(bullet: Bullet, context: StepContext): StepBody {
   const { text } = bullet
   const guard = noteLooseGuard(bullet, 'act', context)
-  const negation = negationIn(withoutQuoted(text))
+  const negation = (bullet.holds & holds.negation) === 0 ? -1 : negationIn(withoutQuoted(text))
   const targets = actTargets(bullet, guard || looks.test(text) || negation === 0, context)
   const reads = readsOf(
     text,
@@ -102,7 +102,7 @@ function withListedReads(named: readonly string[], { tools, toolTable }: StepCon
 /** A variable is written only where the words clearly make it; one that is merely mentioned keeps its value. */
 function actTargets(bullet: Bullet, looking: boolean, context: StepContext): Target[] {
   const { text } = bullet
-  if (!text.includes('$')) return []
+  if ((bullet.holds & holds.dollar) === 0) return []
   const made = looking ? undefined : makes.exec(text)?.[1]
   const kept = stores.exec(text)?.[1] ?? (looking ? undefined : results.exec(text)?.[1])
   const certain = [made, kept].filter((name) => name !== undefined)

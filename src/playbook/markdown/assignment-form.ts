@@ -1,7 +1,7 @@
 /** `$x = …`, `x is …`, `Set $x to …`, `Add … to …`, `Increment …`, `Append … to …`, `Initialize …`. */
 import type { Computation, StepBody, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
-import { partOf } from './bullet.ts'
+import { partOf, reworded } from './bullet.ts'
 import { saysOnlyValues } from './condition.ts'
 import { readAsk } from './speech-form.ts'
 import { callInWords } from './call-form.ts'
@@ -16,6 +16,8 @@ import {
   noteRead,
 } from './step-context.ts'
 import { quote } from './findings.ts'
+import { holds } from './glance.ts'
+import { opens } from './opening-word.ts'
 import { typeNamed } from './signature.ts'
 import { isAssignedBare, isKnown } from './scope.ts'
 import { nameEnd } from './sigil-names.ts'
@@ -54,23 +56,16 @@ const severalForm = new RegExp(String.raw`^\$${word}(?:\s*,\s*\$?${word})+\s*=(?
 const setWithout = new RegExp(String.raw`^set\s+(?:the\s+)?(\$${word})\s*(.*)$`, 'iu')
 const anySign = new RegExp(String.raw`^\$${word}\s*[-+*/%|&^?<>!:]*=`, 'u')
 
-const verbs: ReadonlySet<string> = new Set(
-  'set initialize initialise reset add append push subtract increment increase decrement decrease'.split(' '),
-)
-
-/** Those that give a value; the others change one. */
-const givers: ReadonlySet<string> = new Set(['set', 'initialize', 'initialise', 'reset'])
-const openers: ReadonlySet<string> = new Set(
-  'let calculate compute define determine assign then now next and'.split(' '),
-)
-
 /** Reads a bullet that sets a variable; null where it is no such form. */
 export function assignmentForm(bullet: Bullet, context: StepContext): StepBody | null {
-  const opening = openers.has(bullet.word) ? letForm.exec(bullet.text) : null
+  const opening = (bullet.opens & opens.assignment) !== 0 ? letForm.exec(bullet.text) : null
   if (opening !== null) {
     const rest = partOf(bullet, opening[0].length, bullet.id)
     return assignmentForm(
-      { ...rest, text: rest.text.replace(/^(\$\S+\s+)be(?=\s)/iu, '$1 ='), children: bullet.children },
+      {
+        ...reworded(rest, rest.text.replace(/^(\$\S+\s+)be(?=\s)/iu, '$1 =')),
+        children: bullet.children,
+      },
       context,
     )
   }
@@ -101,24 +96,14 @@ function brokenAssignment(bullet: Bullet, context: StepContext): StepBody | null
 
 function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
-  const simple = text.startsWith('$') ? valueBehind(text) : -1
-  if (simple !== -1)
-    return assign(text.slice(1, text.indexOf(' ')), true, undefined, text.slice(simple), bullet, context)
-  const changed = text.startsWith('$') ? changeSigns.exec(text) : null
-  if (changed !== null) {
-    const [, name = '', sign = changed[4]![0]!, words = '1'] = changed
-    if (!isKnown(context.scope, name, true)) reportUnset(name, true, bullet, 0, name.length + 1, context)
-    const body = change(name, true, words, (value) => `$${name} ${sign} ${value}`, bullet, context)
-    if (body !== null) return body
-  }
-  const dollar = text.startsWith('$') ? dollarForm.exec(text) : null
-  if (dollar !== null) return assign(dollar[1]!, true, dollar[2], dollar[3]!, bullet, context)
-  const bare = text.includes(' is ') || text.includes('=') ? bareForm.exec(text) : null
+  const dollar = text.startsWith('$') ? dollarAssignment(bullet, context) : null
+  if (dollar !== null) return dollar
+  const bare = mayBeBare(bullet) ? bareForm.exec(text) : null
   if (bare !== null && (isAssignedBare(bare[1]!, bare[2]!) || context.scope.locals.has(bare[1]!))) {
     return assign(bare[1]!, false, undefined, bare[2]!, bullet, context)
   }
-  if (!verbs.has(bullet.word)) return null
-  if (!givers.has(bullet.word)) return changeForm(bullet, context)
+  if ((bullet.opens & opens.changing) !== 0) return changeForm(bullet, context)
+  if ((bullet.opens & opens.giving) === 0) return null
   const empty = emptyForm.exec(text)
   if (empty !== null) {
     const kind = empty[1]!.toLowerCase()
@@ -135,12 +120,36 @@ function plainAssignment(bullet: Bullet, context: StepContext): StepBody | null 
   return null
 }
 
+/** A glance: most bullets that begin with a word set nothing. */
+function mayBeBare({ text, holds: held }: Bullet): boolean {
+  return (held & (holds.equals | holds.is)) !== 0 && (text.includes(' is ') || text.includes('='))
+}
+
+/** `$x = …`, `$x += …`, `$x is …`. */
+function dollarAssignment(bullet: Bullet, context: StepContext): StepBody | null {
+  const { text } = bullet
+  const simple = valueBehind(bullet)
+  if (simple !== -1)
+    return assign(text.slice(1, simple - 3), true, undefined, text.slice(simple), bullet, context)
+  const changed = changeSigns.exec(text)
+  if (changed !== null) {
+    const [, name = '', sign = changed[4]![0]!, words = '1'] = changed
+    if (!isKnown(context.scope, name, true)) reportUnset(name, true, bullet, 0, name.length + 1, context)
+    const body = change(name, true, words, (value) => `$${name} ${sign} ${value}`, bullet, context)
+    if (body !== null) return body
+  }
+  const found = dollarForm.exec(text)
+  return found === null ? null : assign(found[1]!, true, found[2], found[3]!, bullet, context)
+}
+
 /** Where the value begins in `$x = …`, the commonest form of all, which needs no expression; -1 in every other. */
-function valueBehind(text: string): number {
+function valueBehind({ text, holds: held }: Bullet): number {
   const end = nameEnd(text, 1)
   if (end === 1 || !text.startsWith(' = ', end)) return -1
   const from = end + 3
-  return from < text.length && !/[\s=]/.test(text[from]!) && !/[\n\r\u2028\u2029]/.test(text) ? from : -1
+  const code = text.charCodeAt(from)
+  if (!(code > 32) || code === 61 || (code > 127 && /\s/.test(text[from]!))) return -1
+  return (held & holds.lineFeed) !== 0 && /[\n\r\u2028\u2029]/.test(text) ? -1 : from
 }
 
 function changeForm(bullet: Bullet, context: StepContext): StepBody | null {

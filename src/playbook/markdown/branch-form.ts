@@ -1,6 +1,8 @@
 import type { Condition } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
+import { holds } from './glance.ts'
+import { opens } from './opening-word.ts'
 import { splitTopLevel } from './signature.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -17,18 +19,16 @@ export interface BranchHead {
 const ifForm = /^(if|when|else,?\s+if|otherwise,?\s+if)\s+(.+)$/is
 const elseForm = /^(?:else|otherwise)\s*[,:]?\s*(.*)$/is
 
-const openers: ReadonlySet<string> = new Set(['if', 'when', 'else', 'otherwise'])
-
 /** Reads the opening of a branch; null where the bullet opens none. */
 export function branchHead(bullet: Bullet, context: StepContext): BranchHead | null {
   const { text } = bullet
-  if (!openers.has(bullet.word)) return null
+  if ((bullet.opens & opens.branch) === 0) return null
   const found = ifForm.exec(text)
   if (found !== null) {
     const first = found[1]!.toLowerCase()
     const word = first === 'if' || first === 'when' ? first : 'else if'
     const from = text.length - found[2]!.length
-    const split = splitInline(found[2]!, bullet.children.length > 0, context)
+    const split = splitInline(found[2]!, bullet, context)
     const words = split === null ? found[2]! : found[2]!.slice(0, split.end)
     const inline = split === null ? null : from + split.next
     return {
@@ -94,10 +94,11 @@ const stepOpening =
 /** Where the condition of `If c, do Y`, `If c then Y` or `If c: Y` ends and the step begins. */
 function splitInline(
   words: string,
-  hasChildren: boolean,
+  bullet: Bullet,
   context: StepContext,
 ): { end: number; next: number } | null {
-  if (!/[:,]|then/i.test(words)) return null
+  if ((bullet.holds & holds.border) === 0) return null
+  const hasChildren = bullet.children.length > 0
   const then = /\s*,?\s+then\s+(?!do\s+the\s+following|do\s+this)/i.exec(words)
   const borders = [':', ','].flatMap((sign) => bordersAt(words, sign))
   // A list has commas too, so the first that a step follows is the one.

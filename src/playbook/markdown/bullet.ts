@@ -1,4 +1,6 @@
 import type { MarkdownItem, MarkdownText } from '../../document/markdown-block.ts'
+import { glanceAt, holds } from './glance.ts'
+import { openingOf } from './opening-word.ts'
 import { plainSigns } from './plain-signs.ts'
 
 /** A bullet on its way to becoming a step: its text on one line, with the signs of the keyboard, of the same length as the source, so that offsets hold. */
@@ -8,6 +10,10 @@ export interface Bullet {
   readonly text: string
   /** The first word in small letters, which says which forms it can be; empty where it begins with a sign. */
   readonly word: string
+  /** The families of forms that the word can open. */
+  readonly opens: number
+  /** What the text may hold. */
+  readonly holds: number
   /** Where the text begins in the place; an inline step begins in the middle of its bullet. */
   readonly at: number
   readonly place: MarkdownText
@@ -21,18 +27,23 @@ export const longestForm = 10_000
 
 /** The bullet of an item. */
 export function bulletOf(item: MarkdownItem, id: string, next?: MarkdownItem): Bullet {
-  const raw = item.text.text
-  const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
-  const code = flat.startsWith('`') ? /^`([^`]+)`$/.exec(flat) : null
-  const at = code === null ? 0 : 1
-  const text = plainSigns((code?.[1] ?? flat).trimEnd())
+  const place = item.text
+  const raw = place.text
+  const held = glanceAt(raw)
+  const flat = (held & holds.lineFeed) === 0 ? raw : raw.replaceAll('\n', ' ')
+  const code = (held & holds.backtick) === 0 ? null : /^`([^`]+)`$/.exec(flat)
+  const text = plainText((code?.[1] ?? flat).trimEnd(), held)
+  const { word, opens } = openingOf(text)
+  const line = place.first.number
   return {
     id,
-    line: item.text.first.number,
+    line,
     text,
-    word: firstWord(text),
-    at,
-    place: item.text,
+    word,
+    opens,
+    holds: held,
+    at: code === null ? 0 : 1,
+    place,
     children: item.children,
     next,
   }
@@ -41,34 +52,31 @@ export function bulletOf(item: MarkdownItem, id: string, next?: MarkdownItem): B
 /** A note or a trigger as a bullet: a line of its own that leads to no step. */
 export function lineOf(place: MarkdownText, id: string): Bullet {
   const raw = place.text.trim()
-  const text = plainSigns(raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw)
+  const held = glanceAt(raw)
+  const text = plainText((held & holds.lineFeed) === 0 ? raw : raw.replaceAll('\n', ' '), held)
+  const { word, opens } = openingOf(text)
   const line = place.first.number
-  return { id, line, text, word: firstWord(text), at: 0, place, children: [] }
+  return { id, line, text, word, opens, holds: held, at: 0, place, children: [], next: undefined }
 }
 
-/** The first word of a text in small letters; empty where it begins with something else. */
-export function firstWord(text: string): string {
-  let end = 0
-  while (end < text.length && isLetter(text.charCodeAt(end))) end++
-  return text.slice(0, end).toLowerCase()
+function plainText(text: string, held: number): string {
+  return (held & holds.apostrophe) === 0 ? text : plainSigns(text)
 }
 
-/** The last word of a text in small letters, without the sign that ends the sentence. */
-export function lastWord(text: string): string {
-  const end = /[.!]$/.test(text) ? text.length - 1 : text.length
-  let start = end
-  while (start > 0 && isLetter(text.charCodeAt(start - 1))) start--
-  return text.slice(start, end).toLowerCase()
-}
-
-function isLetter(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code > 191
+/** A bullet with other words, which say the same. */
+export function reworded(bullet: Bullet, text: string): Bullet {
+  const { word, opens } = openingOf(text)
+  return { ...bullet, text, word, opens, holds: glanceAt(text) }
 }
 
 /** A part of a bullet as a bullet of its own. */
 export function partOf(bullet: Bullet, from: number, id: string): Bullet {
   const rest = bullet.text.slice(from)
   const blank = rest.length - rest.trimStart().length
-  const text = rest.trim()
-  return { ...bullet, id, text, word: firstWord(text), at: bullet.at + from + blank, children: [] }
+  return { ...reworded(bullet, rest.trim()), id, at: bullet.at + from + blank, children: [] }
+}
+
+/** The first word of a text in small letters; empty where it begins with something else. */
+export function firstWord(text: string): string {
+  return openingOf(text).word
 }

@@ -2,7 +2,9 @@
 import type { Call, StepBody, Target, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { callOf, type Callable } from './callables.ts'
+import { holds } from './glance.ts'
 import { argumentMisfit, isBuiltin } from './lift-calls.ts'
+import { opens } from './opening-word.ts'
 import { isKnown } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
 import { splitTopLevel } from './signature.ts'
@@ -23,14 +25,13 @@ export interface Receiver {
   readonly type: ValueType
 }
 
-const callVerbs: ReadonlySet<string> = new Set(['call', 'run', 'execute', 'invoke'])
 const callVerb = /^(?:call|run|execute|invoke)\s+(?:the\s+)?/i
 const functionForm = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)?\s*\(/u
 const withForm = /^([\p{L}_][\p{L}\p{N}_. ]*?)(?:\s+(?:playbook|tool|function))?\s+with\s+(.+)$/u
 
 /** Reads a call in function syntax, or after the word `Call`; null where it is no such form. */
 export function callForm(bullet: Bullet, context: StepContext): StepBody | null {
-  if (!bullet.text.includes('(') && !callVerbs.has(bullet.word)) return null
+  if ((bullet.holds & holds.parenthesis) === 0 && (bullet.opens & opens.call) === 0) return null
   const verb = callVerb.exec(bullet.text)
   const from = verb?.[0].length ?? 0
   const words = bullet.text.slice(from).replace(/[.;]$/, '')
@@ -94,7 +95,7 @@ export function callInWords(
   context: StepContext,
   receiver: Receiver | null = null,
 ): StepBody | null {
-  if (!callVerbs.has(bullet.word) && !context.callables.mayBegin(bullet.text)) return null
+  if ((bullet.opens & opens.call) === 0 && !context.callables.mayBegin(bullet.text)) return null
   const plain = bullet.text
     .replace(callVerb, '')
     .replace(/[.;:]$/, '')

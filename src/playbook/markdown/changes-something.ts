@@ -1,5 +1,5 @@
-import { computationsOf } from '../explain/computations-of.ts'
-import type { Procedure, Program, Step } from '../program.ts'
+import { someComputation } from '../explain/computations-of.ts'
+import type { Computation, Procedure, Program, Step } from '../program.ts'
 import type { ProgramTool } from './callables.ts'
 
 /** Whether a program calls, or lets a model call, anything that is not known to only read. */
@@ -7,29 +7,33 @@ export function changesSomething(
   { agents }: Pick<Program, 'agents'>,
   tools: ReadonlyMap<string, ProgramTool>,
 ): boolean {
-  const procedures = agents.flatMap((agent) => agent.playbooks)
-  const hosts = new Set(procedures.filter(({ mode }) => mode === 'host').map(({ id }) => id))
+  const hosts = new Set<string>()
+  for (const { playbooks } of agents) for (const { mode, id } of playbooks) if (mode === 'host') hosts.add(id)
   const changes = (name: string): boolean => tools.get(name)?.risk !== 'read'
-  return procedures.some(
-    (procedure) =>
-      computationsOf(procedure)
-        .flatMap(({ calls }) => calls)
-        .some(({ target }) => (target.kind === 'tool' ? changes(target.name) : hosts.has(target.id))) ||
-      offers(procedure).some(changes),
+  const calls = ({ calls: made }: Computation): boolean =>
+    made.some(({ target }) => (target.kind === 'tool' ? changes(target.name) : hosts.has(target.id)))
+  return agents.some(({ playbooks }) =>
+    playbooks.some(
+      (procedure) =>
+        calls(procedure.description) ||
+        someComputation(procedure.steps, calls) ||
+        offers(procedure).some(changes),
+    ),
   )
 }
 
 /** The tools that a model may use in a playbook. */
 function offers({ mode, tools, steps }: Procedure): readonly string[] {
-  return mode === 'react'
-    ? tools
-    : actsIn(steps).flatMap((step) => (step.reach === 'named' ? step.tools : []))
+  if (mode === 'react') return tools
+  const named: string[] = []
+  takeNamed(steps, named)
+  return named
 }
 
-function actsIn(steps: readonly Step[]): Extract<Step, { kind: 'act' }>[] {
-  return steps.flatMap((step) => {
-    if (step.kind === 'act') return [step]
-    if (step.kind === 'if') return step.arms.flatMap((arm) => actsIn(arm.steps))
-    return step.kind === 'loop' || step.kind === 'each' ? actsIn(step.steps) : []
-  })
+function takeNamed(steps: readonly Step[], named: string[]): void {
+  for (const step of steps) {
+    if (step.kind === 'act' && step.reach === 'named') named.push(...step.tools)
+    else if (step.kind === 'if') for (const arm of step.arms) takeNamed(arm.steps, named)
+    else if (step.kind === 'loop' || step.kind === 'each') takeNamed(step.steps, named)
+  }
 }

@@ -4,7 +4,7 @@ import type { Findings } from './findings.ts'
 import type { InferredTruth } from './infer-truth.ts'
 import { nameEnd } from './sigil-names.ts'
 import { type StepContext, reportAt } from './step-context.ts'
-import type { VariableUse, VariableUses } from './variable-uses.ts'
+import type { Variable, Variables } from './variables.ts'
 
 /** What counts turns is there for its own sake. */
 const turns = /^(?:for|repeat|do|loop|count)\b/i
@@ -12,28 +12,32 @@ const turns = /^(?:for|repeat|do|loop|count)\b/i
 /** Reports what only shows when all playbooks have been read. */
 export function checkProgram(
   { program, unclear }: InferredTruth,
-  uses: Iterable<VariableUses>,
+  variables: Iterable<Variables>,
   findings: Findings,
 ): void {
   const context = { findings } as Pick<StepContext, 'findings'> as StepContext
-  const every = [...uses]
-  let mentioned: ReadonlySet<string> | null = null
-  // Only variables that nobody reads are looked for in descriptions.
-  const isMentioned = (name: string): boolean =>
-    (mentioned ??= mentionedNames(program, unreadNames(every))).has(name)
+  const every = [...variables]
+  let mentioned = false
+  // Only for variables that nobody reads are descriptions looked at.
+  const isMentioned = (variable: Variable): boolean => {
+    if (!mentioned) markMentioned(program, every)
+    mentioned = true
+    return variable.isMentioned
+  }
   let straight: ReadonlyMap<string, Procedure> | null = null
   const straightOf = (id: string): Procedure | undefined => (straight ??= withoutLoops(program)).get(id)
-  for (const { all } of every) {
-    for (const use of all) {
+  for (const { used } of every) {
+    for (const use of used) {
       const { name, write } = use
-      if (!use.isRead && write !== null && !turns.test(write.text) && !isMentioned(name)) {
+      if (write === null) continue
+      if (!use.isRead && !findings.isFullOfWarnings && !turns.test(write.text) && !isMentioned(use)) {
         reportAt(write, 0, write.text.length, context).warn(
           'unused_variable',
           `nothing reads \`${name}\``,
           'remove the step if nobody needs it',
         )
       }
-      if (write !== null && unclear.has(name)) {
+      if (unclear.size > 0 && unclear.has(name)) {
         reportAt(write, 0, write.text.length, context).error(
           'wrong_type',
           `\`${name}\` keeps the words of an answer, and a condition takes it for yes or no: the word "no" would count as yes`,
@@ -53,7 +57,7 @@ function withoutLoops({ agents }: Program): ReadonlyMap<string, Procedure> {
 
 /** A read above every write, in the one playbook that has them all, and in no loop. */
 function warnEarly(
-  { name, stepRead: read, readIn, write, writtenIn, highestWrite }: VariableUse,
+  { name, stepRead: read, readIn, write, writtenIn, highestWrite }: Variable,
   straightOf: (id: string) => Procedure | undefined,
   context: StepContext,
 ): void {
@@ -78,25 +82,16 @@ function hasLoop(steps: Procedure['steps']): boolean {
   )
 }
 
-function unreadNames(every: readonly VariableUses[]): Set<string> {
-  const names = new Set<string>()
-  for (const { all } of every) for (const use of all) if (!use.isRead) names.add(use.name)
-  return names
-}
-
-/** Those of the names that stand in what a model is told: a variable that is mentioned there is used. */
-function mentionedNames(program: Program, names: ReadonlySet<string>): Set<string> {
-  const found = new Set<string>()
+/** Marks the variables that nobody reads and that stand in what a model is told: one that is mentioned there is used. */
+function markMentioned(program: Program, every: readonly Variables[]): void {
   const starts = new Set<number>()
-  for (const name of names) starts.add(name.charCodeAt(0))
+  for (const { used } of every)
+    for (const { name, isRead } of used) if (!isRead) starts.add(name.charCodeAt(0))
   const take = (text: string): void => {
     let at = 0
     while (at < text.length) {
       const end = nameEnd(text, at)
-      if (end > at && starts.has(text.charCodeAt(at))) {
-        const word = text.slice(at, end)
-        if (names.has(word)) found.add(word)
-      }
+      if (end > at && starts.has(text.charCodeAt(at))) mark(text.slice(at, end), every)
       at = Math.max(end, at + 1)
     }
   }
@@ -110,5 +105,11 @@ function mentionedNames(program: Program, names: ReadonlySet<string>): Set<strin
       for (const step of each.steps) if (step.kind === 'act' || step.kind === 'answer') take(step.text)
     }
   }
-  return found
+}
+
+function mark(name: string, every: readonly Variables[]): void {
+  for (const variables of every) {
+    const variable = variables.get(name)
+    if (variable !== undefined && !variable.isRead) variable.isMentioned = true
+  }
 }

@@ -1,9 +1,12 @@
 /** Which variables the bullets of a playbook set, before any of them is read: everything can then be read in its order. */
 import type { MarkdownBlock } from '../../document/markdown-block.ts'
-import { firstWord, longestForm } from './bullet.ts'
+import { longestForm } from './bullet.ts'
+import { glanceAt, holds } from './glance.ts'
+import { openingOf, opens } from './opening-word.ts'
 import type { PlaybookDraft } from './program-draft.ts'
 import { isAssignedBare } from './scope.ts'
 import { nameEnd, sigilNames } from './sigil-names.ts'
+import type { Variables } from './variables.ts'
 
 const name = String.raw`[\p{L}_][\p{L}\p{N}_]*`
 const setBare = new RegExp(
@@ -23,8 +26,6 @@ const startDollar = new RegExp(String.raw`^initiali[sz]e\s+.*\s(?:as|called|name
 const eachDollar = new RegExp(String.raw`^for\s+(?:each|every)?\s*\$(${name})\s+(?:in|from)\s`, 'iu')
 const keepDollar = new RegExp(String.raw`\b(?:store|save|keep|put)\b.*\s(?:in|as|into)\s+\$(${name})`, 'iu')
 const keeper = /\b(?:store|save|keep|put)\b/i
-/** A glance: most bullets neither keep nor ask for anything. */
-const keepsOrAsks = /\b(?:store|save|keep|put|ask)\b/i
 const listForm =
   /^(?:extract|get|collect|obtain|read|find|list)\b(.*?)(?:\s(?:from|using|with|by|for|near|in)\s|$)/iu
 const askForm = /\bask\b.*?\s(?:for|provide|enter|give)\s(.*?)(?:\s(?:un)?till?\s|$)/iu
@@ -41,7 +42,15 @@ const setters: ReadonlyMap<string, { readonly bare: readonly RegExp[]; readonly 
     ['initialise', { bare: [setBare, startBare], dollar: [setDollar, startDollar] }],
     ['for', { bare: [eachBare], dollar: [eachDollar] }],
   ])
-const listers: ReadonlySet<string> = new Set('extract get collect obtain read find list'.split(' '))
+
+/** The families that one of those words opens as well. */
+const mayOpenSetter = opens.giving | opens.assignment | opens.loop
+
+/** A glance: most bullets say neither `x is …` nor `x = …`. A `$` begins no bare name. */
+function mayAssign(text: string, held: number): boolean {
+  if (text.startsWith('$')) return false
+  return (held & (holds.equals | holds.is)) !== 0 && (text.includes(' is ') || text.includes('='))
+}
 
 /** The name that a text which begins with `$` sets. Most say `$x = …`, which needs no expression. */
 function assignedIn(text: string): string | undefined {
@@ -56,7 +65,7 @@ const noNames: ReadonlySet<string> = new Set()
  * Notes the variables that the bullets of a playbook set in a form that leaves no doubt: those with `$` are added to the agent's, the
  * others are returned.
  */
-export function collectNames(draft: PlaybookDraft, state: Set<string>): ReadonlySet<string> {
+export function collectNames(draft: PlaybookDraft, state: Variables): ReadonlySet<string> {
   const collector = new NameCollector(draft, state)
   collector.visit(draft.steps ?? [])
   return collector.locals ?? noNames
@@ -65,10 +74,10 @@ export function collectNames(draft: PlaybookDraft, state: Set<string>): Readonly
 class NameCollector {
   /** Null while there are none, as in most playbooks. */
   locals: Set<string> | null = null
-  readonly #state: Set<string>
+  readonly #state: Variables
   readonly #parameters: PlaybookDraft['signature']['parameters']
 
-  constructor(draft: PlaybookDraft, state: Set<string>) {
+  constructor(draft: PlaybookDraft, state: Variables) {
     this.#state = state
     this.#parameters = draft.signature.parameters
   }
@@ -82,23 +91,23 @@ class NameCollector {
   }
 
   #bullet(raw: string): void {
-    const flat = raw.includes('\n') ? raw.replaceAll('\n', ' ') : raw
-    const text = flat.includes('`') ? flat.replace(/^`|`$/g, '') : flat
-    const word = firstWord(text)
-    const opened = setters.get(word)
-    const may = keepsOrAsks.test(text)
-    const keeps = may && keeper.test(text)
+    const held = glanceAt(raw)
+    const flat = (held & holds.lineFeed) === 0 ? raw : raw.replaceAll('\n', ' ')
+    const text = (held & holds.backtick) === 0 ? flat : flat.replace(/^`|`$/g, '')
+    const { word, opens: opening } = openingOf(text)
+    const opened = (opening & mayOpenSetter) === 0 ? undefined : setters.get(word)
+    const keeps = (held & holds.keeping) !== 0 && keeper.test(text)
     if (opened !== undefined) for (const form of opened.bare) this.#addLocal(form.exec(text)?.[1])
     if (keeps) this.#addLocal(keepBare.exec(text)?.[1])
-    const is = text.includes(' is ') || text.includes('=') ? isForm.exec(text) : null
+    const is = mayAssign(text, held) ? isForm.exec(text) : null
     if (is !== null && isAssignedBare(is[1]!, is[2]!)) this.#addLocal(is[1])
-    if (!text.includes('$')) return
+    if ((held & holds.dollar) === 0) return
     if (text.startsWith('$')) this.#addState(assignedIn(text))
     if (opened !== undefined) for (const form of opened.dollar) this.#addState(form.exec(text)?.[1])
     if (keeps) this.#addState(keepDollar.exec(text)?.[1])
     // `Extract $a, $b from …`, `Ask user for $a and $b`: all that stand in the list.
-    if (listers.has(word)) this.#addAll(listForm.exec(text)?.[1])
-    if (may) this.#addAll(askForm.exec(text)?.[1])
+    if ((opening & opens.listing) !== 0) this.#addAll(listForm.exec(text)?.[1])
+    if (keeps || (held & holds.ask) !== 0) this.#addAll(askForm.exec(text)?.[1])
   }
 
   #addAll(words: string | undefined): void {

@@ -11,7 +11,7 @@ import {
   tryExpression,
 } from './step-context.ts'
 import { isFragment, spellCondition, splitAt } from './spell-condition.ts'
-import { VariableUses } from './variable-uses.ts'
+import { Variables } from './variables.ts'
 import { wordsOf } from './words.ts'
 
 /** Reads a condition that begins at an offset of the bullet. */
@@ -178,7 +178,7 @@ function mixedCondition(text: string, from: number, bullet: Bullet, context: Ste
     const known = parts.filter((_, at) => spelled[at] !== null).join(' ')
     const value = acceptSpelled(read, known, from, bullet, context)
     const words = parts.filter((_, at) => spelled[at] === null)
-    const trial = { ...context, uses: new VariableUses() }
+    const trial = { ...context, uses: new Variables() }
     const rest = context.findings.quietly(() => words.map((part) => readCondition(part, from, bullet, trial)))
     // What is left may itself be a mixture only one way round: `a or b and c` needs two levels.
     if (rest.some((part) => part.kind === 'judged' && part.known !== undefined)) {

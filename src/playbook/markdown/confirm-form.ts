@@ -1,6 +1,7 @@
 /** `Wait for the user to confirm`, `Confirm with the customer that …`: a question to the person, and the end of the program where they say no. */
 import type { Step, Words } from '../program.ts'
 import type { Bullet } from './bullet.ts'
+import { opens } from './opening-word.ts'
 import { isKnown } from './scope.ts'
 import { addressesAgent, literalWords, mostAnswers } from './speech-form.ts'
 import { singleSpaced } from './single-spaced.ts'
@@ -33,9 +34,6 @@ const permission = new RegExp(
   'iu',
 )
 
-const openers: ReadonlySet<string> = new Set(
-  'wait ask get request obtain seek have let require need confirm double'.split(' '),
-)
 /** Words and signs without which nobody is asked to confirm anything. */
 const mayConfirm = /confirm|approv|agree|consent|accept|authori|permission|say|sign|ok|go|continue|proceed|"/i
 /** Bullets that deal with what was answered. */
@@ -57,7 +55,7 @@ export function looksAtAnswer(text: string): boolean {
  * bullet, or the loop around it, deals with the answer, it is a question only. Null where it is no such form.
  */
 export function confirmForm(bullet: Bullet, context: StepContext): Step[] | null {
-  if (!openers.has(bullet.word)) return null
+  if ((bullet.opens & opens.confirmation) === 0) return null
   if (bullet.text.length > longestQuestion || !mayConfirm.test(bullet.text)) return null
   const text = singleSpaced(bullet.text)
   // Where the answer is kept, the playbook says itself what follows from it.

@@ -3,6 +3,7 @@ import type { Computation, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { checkType } from './assignment-form.ts'
 import { quote } from './findings.ts'
+import { opens } from './opening-word.ts'
 import { type StepContext, acceptExpression, readsOf, reportAt, tryExpression } from './step-context.ts'
 
 const endForm =
@@ -38,16 +39,10 @@ const countWords: Readonly<Record<string, number>> = {
   ten: 10,
 }
 
-const openers: ReadonlySet<string> = new Set(
-  'end exit stop quit terminate finish endprogram break leave continue skip wait pause sleep return'.split(
-    ' ',
-  ),
-)
-
 /** Reads a bullet that ends something or waits; null where it is no such form. */
 export function endingForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
-  if (!openers.has(bullet.word)) return null
+  if ((bullet.opens & opens.ending) === 0) return null
   if (bullet.word === 'return') return returnIn(text, bullet, context)
   if (endForm.test(text)) return { kind: 'end' }
   if (breakForm.test(text)) return inLoop({ kind: 'break' }, bullet, context)

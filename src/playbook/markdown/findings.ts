@@ -73,6 +73,11 @@ export class Findings {
     return this.#silent > 0 || (this.diagnostics.length >= mostFindings && this.hasErrors)
   }
 
+  /** Whether a warning would not be kept. */
+  get isFullOfWarnings(): boolean {
+    return this.#silent > 0 || this.diagnostics.length >= mostFindings
+  }
+
   /** Whether there is an error on a line of that text. */
   hasErrorAt({ pieces }: MarkdownText): boolean {
     return this.diagnostics.some(

@@ -1,3 +1,5 @@
+import type { Bullet } from './bullet.ts'
+import { holds } from './glance.ts'
 import { withoutQuoted } from './without-quoted.ts'
 
 /** Words of speaking, and of how to speak: what they begin is still said. */
@@ -35,29 +37,37 @@ const word = /([\p{L}'-]+)(?:[.!]?$|[,;:.!]?\s+(\S+))/uy
 const toAgree = /\bto\s+(?:confirm|agree|approve|accept|consent|verify|sign)\b/i
 
 /** Whether words that are only said want the person to agree: `Tell the customer to confirm`. */
-export function wantsAgreement(text: string): boolean {
-  return toAgree.test(withoutQuoted(text))
+export function wantsAgreement({ text, holds: held }: Bullet): boolean {
+  return (held & holds.agreement) !== 0 && toAgree.test(withoutQuoted(text))
 }
 
 /** Whether words for a person go on with something to do that is not speaking: `Tell her the amount and wait for a yes`. */
-export function goesOn(text: string): boolean {
+export function goesOn({ text, holds: held }: Bullet): boolean {
+  if ((held & holds.joint) === 0) return false
   const plain = withoutQuoted(text)
-  for (const { 0: found, index } of plain.matchAll(joint)) {
-    filler.lastIndex = index + found.length
-    const skipped = filler.exec(plain)?.[0] ?? ''
-    word.lastIndex = index + found.length + skipped.length
-    const next = word.exec(plain)
-    if (next === null) continue
-    const verb = next[1]!.toLowerCase()
-    if (
-      /^(?:and|or)\s/i.test(found) &&
-      !ours.has(verb) &&
-      theirs.test(plain.slice(Math.max(0, index - 200), index))
-    )
-      continue
-    if (isAction(verb, next[2]?.toLowerCase(), `${found}${skipped}`)) return true
+  joint.lastIndex = 0
+  for (let found = joint.exec(plain); found !== null; found = joint.exec(plain)) {
+    if (actsBehind(found[0], found.index, plain)) return true
   }
   return false
+}
+
+/** Whether what stands behind a joint is something to do. */
+function actsBehind(found: string, index: number, plain: string): boolean {
+  const from = index + found.length
+  filler.lastIndex = from
+  const skipped = filler.exec(plain)?.[0] ?? ''
+  word.lastIndex = from + skipped.length
+  const next = word.exec(plain)
+  if (next === null) return false
+  const verb = next[1]!.toLowerCase()
+  if (
+    /^(?:and|or)\s/i.test(found) &&
+    !ours.has(verb) &&
+    theirs.test(plain.slice(Math.max(0, index - 200), index))
+  )
+    return false
+  return isAction(verb, next[2]?.toLowerCase(), `${found}${skipped}`)
 }
 
 function isAction(verb: string, next: string | undefined, joined: string): boolean {

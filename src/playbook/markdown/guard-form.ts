@@ -6,27 +6,19 @@
  * 2. A guard that is not plain is read by nobody here, and refused as a loose one.
  */
 import type { Condition, StepBody } from '../program.ts'
-import { type Bullet, firstWord } from './bullet.ts'
+import { type Bullet, firstWord, reworded } from './bullet.ts'
 import { isComputable, readCondition } from './condition.ts'
 import { endingForm } from './ending-form.ts'
+import { holds } from './glance.ts'
 import { negateCondition } from './negate-condition.ts'
+import { opens } from './opening-word.ts'
 import { singleSpaced } from './single-spaced.ts'
 import type { StepContext } from './step-context.ts'
 import { withoutQuoted } from './without-quoted.ts'
 import { wordsOf } from './words.ts'
 
-/** Words that open a guard only with a condition behind them. */
-const enders: ReadonlySet<string> = new Set(
-  `stop abort end exit quit terminate halt finish break leave skip return do don never only continue proceed go carry
-  move`.split(/\s+/),
-)
-/** Words without which none of these has a condition. */
+/** Words without which nothing that ends has a condition. */
 const mayHaveCondition = /\b(?:if|when|whenever|unless|case|as|provided|must|has|have|needs)\b/i
-const openers: ReadonlySet<string> = new Set(
-  `check double verify confirm make be ensure require assert validate see always please first then`.split(
-    /\s+/,
-  ),
-)
 const polite = /^(?:(?:please|then|first|always|now)\s*,?\s+)+/i
 const join = /\s*,?\s+(if|when|whenever|unless|in\s+case)\s+/i
 const endsAll =
@@ -79,9 +71,10 @@ export function guardForm(bullet: Bullet, context: StepContext): StepBody | null
 }
 
 /** A glance: most bullets are no guard. */
-function mayOpen({ word, text }: Bullet): boolean {
-  if (enders.has(word)) return mayHaveCondition.test(text)
-  return openers.has(word) || /\s(?:must|has\s+to|have\s+to|needs\s+to)\s/i.test(text)
+function mayOpen({ opens: opened, holds: held, text }: Bullet): boolean {
+  if ((opened & opens.endingGuard) !== 0) return mayHaveCondition.test(text)
+  if ((opened & opens.guard) !== 0) return true
+  return (held & holds.must) !== 0 && /\s(?:must|has\s+to|have\s+to|needs\s+to)\s/i.test(text)
 }
 
 /** `Only continue if c`. In a loop a mere `Continue if c` could be meant for the loop. */
@@ -124,7 +117,7 @@ function bodyOf(head: string, bullet: Bullet, context: StepContext): StepBody | 
     return context.inLoop === true && /^skip/i.test(head) ? null : { kind: 'return', value: null }
   const word = firstWord(head)
   if (!/^(?:break|leave|exit|stop|skip|return)$/.test(word)) return null
-  return endingForm({ ...bullet, text: head, word, children: [] }, context)
+  return endingForm({ ...reworded(bullet, head), children: [] }, context)
 }
 
 /** `Make sure that c`: only what can be worked out; what would have to be looked into is no condition yet. */

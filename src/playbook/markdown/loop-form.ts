@@ -3,6 +3,7 @@ import type { Step, StepBody } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
+import { opens } from './opening-word.ts'
 import { boundIn, withoutBound } from './speech-form.ts'
 import { type StepContext, acceptExpression, reportAt, tryExpression, writeTarget } from './step-context.ts'
 import { isKnown } from './scope.ts'
@@ -25,11 +26,9 @@ const timesForm =
   /^(?:repeat|do|loop)(?:\s+(?:this|the\s+following|these\s+steps))?(?:\s+(?:up\s+to|at\s+most))?\s+(\S+)\s+times\b(.*)$|^(?:for\s+)?(?:up\s+to|at\s+most)\s+(\S+)\s+(?:times|attempts|tries|iterations)\b(.*)$/i
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
-const openers: ReadonlySet<string> = new Set('while until as repeat keep do loop for count up at'.split(' '))
-
 /** Reads the opening of a loop; null where the bullet opens none. */
 export function loopHead(bullet: Bullet, context: StepContext): LoopHead | null {
-  if (!openers.has(bullet.word)) return null
+  if ((bullet.opens & opens.loop) === 0) return null
   const text = bullet.text.endsWith(':') ? bullet.text.slice(0, -1).trimEnd() : bullet.text
   const repeated = whileForm.exec(text)
   if (repeated !== null) return conditional(repeated[1]!, repeated[2]!, text, bullet, context)

@@ -10,6 +10,7 @@ import type { ProgramTool } from './callables.ts'
 import { isComputable } from './condition.ts'
 import { partner } from './confirm-form.ts'
 import { type Findings, quote } from './findings.ts'
+import { holds } from './glance.ts'
 import { withoutQuoted } from './without-quoted.ts'
 import { negatedCall } from './negation.ts'
 import { singleSpaced } from './single-spaced.ts'
@@ -122,7 +123,7 @@ function looseGuard(
     }
   }
   // Most sentences are none.
-  if (how === 'ask' || (!openers.has(bullet.word) && !mayBind.test(text))) return null
+  if (how === 'ask' || (!openers.has(bullet.word) && !mayBindIn(text, bullet))) return null
   const call = negatedCall(text, context)
   if (call !== null)
     return {
@@ -146,6 +147,10 @@ function looseGuard(
   return sign.test(text) && !branches.has(bullet.word)
     ? { why: 'compares values, which a model would judge', instead: onlyIf }
     : null
+}
+
+function mayBindIn(text: string, { holds: held }: Bullet): boolean {
+  return (held & holds.guard) !== 0 && mayBind.test(text)
 }
 
 /** The condition that ends a sentence, with what stands in quotes in it; none that is very long is meant as one. */

@@ -15,6 +15,8 @@ export function reportMisplacedRules(
   tools: ReadonlyMap<string, ProgramTool>,
   findings: Findings,
 ): void {
+  // Most programs have no such call.
+  if (![...tools.values()].some(({ risk }) => risk === 'irreversible')) return
   for (const text of descriptions) {
     const name = forbiddenIn(text.text, tools)
     // A bullet that speaks like a note has been refused as such.

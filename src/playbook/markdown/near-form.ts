@@ -4,9 +4,10 @@ import { firstWord, partOf } from './bullet.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { endingForm } from './ending-form.ts'
 import { quote } from './findings.ts'
+import { holds } from './glance.ts'
 import { nearKeyword, reportNear } from './near-keyword.ts'
 import { type StepContext, reportAt } from './step-context.ts'
-import { VariableUses } from './variable-uses.ts'
+import { Variables } from './variables.ts'
 
 /** Forms that are a whole bullet. */
 const whole: readonly string[] = [
@@ -192,12 +193,12 @@ const mayEnd = /\b(?:end|exit|stop|quit|terminate|abort|halt|return|break|rest)\
 
 /** Reports an ending that stands among words, where it would end nothing; says whether it did. */
 export function lostEnding(bullet: Bullet, context: StepContext): boolean {
-  const isQuoting = bullet.text.includes('"') || bullet.text.includes('“')
+  const isQuoting = (bullet.holds & holds.quote) !== 0
   const text = isQuoting ? bullet.text.replace(/["“][^"“”]*["”]/g, '""') : bullet.text
   const opening = fillers.has(bullet.word) ? filler.exec(bullet.text) : null
   if (opening !== null) {
     const rest = partOf(bullet, opening[0].length, bullet.id)
-    const ending = context.findings.quietly(() => endingForm(rest, { ...context, uses: new VariableUses() }))
+    const ending = context.findings.quietly(() => endingForm(rest, { ...context, uses: new Variables() }))
     if (ending !== null && ending.kind !== 'answer') {
       reportNear(bullet, 0, opening[0].length, capital(rest.text), context)
       return true
@@ -205,7 +206,7 @@ export function lostEnding(bullet: Bullet, context: StepContext): boolean {
   }
   const ends =
     (enders.has(bullet.word) && (endsFirst.test(text) || endsLoosely.test(text))) ||
-    (mayEnd.test(text) && endsLast.test(text))
+    ((bullet.holds & holds.ending) !== 0 && mayEnd.test(text) && endsLast.test(text))
   if (!ends) return false
   reportAt(bullet, 0, bullet.text.length, context).error(
     'near_keyword',

@@ -1,12 +1,14 @@
 import type { MarkdownText } from '../../document/markdown-block.ts'
 import type { Call, Condition, Note, NoteRule } from '../program.ts'
-import { type Bullet, firstWord, lineOf, longestForm } from './bullet.ts'
+import { type Bullet, lineOf, longestForm, reworded } from './bullet.ts'
 import type { Callables } from './callables.ts'
 import { readCondition } from './condition.ts'
 import { quote } from './findings.ts'
+import { holds } from './glance.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { seeksApproval } from './loose-guard.ts'
 import { negateCondition } from './negate-condition.ts'
+import { opens } from './opening-word.ts'
 import { plainRule } from './plain-rule.ts'
 import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, reportAt } from './step-context.ts'
@@ -47,21 +49,16 @@ export function readNotes(place: MarkdownText, context: StepContext): Note[] {
   return [{ text: place.text, line, rule: null }]
 }
 
-/** The words that open a rule. */
-const openers: ReadonlySet<string> = new Set(
-  'always must make be you first before never do don only'.split(' '),
-)
-
 /** The rules of a note that says one in other words. */
 function plainRules(bullet: Bullet, context: StepContext): NoteRule[] {
   if (bullet.text.length > longestForm || !context.callables.mayBeSpokenOf(bullet.text)) return []
   const text = plainRule(bullet.text, (name) => targetNamed(name, bullet, context)?.kind === 'tool')
-  return text === bullet.text ? [] : rulesOf({ ...bullet, text, word: firstWord(text) }, context)
+  return text === bullet.text ? [] : rulesOf(reworded(bullet, text), context)
 }
 
 function rulesOf(bullet: Bullet, context: StepContext): NoteRule[] {
   const { text } = bullet
-  if (!openers.has(bullet.word)) return []
+  if ((bullet.opens & opens.note) === 0) return []
   const always = alwaysForm.exec(text)
   if (always !== null) {
     const [, words = '', verb, names = ''] = always
@@ -180,6 +177,7 @@ function bindsIn(text: string): boolean {
 /** Advice that names a call and speaks like a rule: who wrote it may rely on it. */
 function warnRuleLike(bullet: Bullet, context: StepContext): void {
   if (nearRule(bullet, context)) return
+  if ((bullet.holds & holds.rule) === 0) return
   if (!context.callables.mayBeSpokenOf(bullet.text) || !bindsIn(bullet.text)) return
   const name = callSpokenOf(bullet.text, context)
   if (name === null) return
@@ -220,7 +218,7 @@ function nearRule(bullet: Bullet, context: StepContext): boolean {
   const { text, word } = bullet
   if (
     word === '' ||
-    openers.has(word) ||
+    (bullet.opens & opens.note) !== 0 ||
     !/^\p{L}+\s+(?:call|run|use|execute)|\bbefore\s+(?:calling|running)\b/iu.test(text)
   )
     return false

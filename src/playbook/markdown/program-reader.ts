@@ -19,7 +19,7 @@ import type { AgentDraft, PlaybookDraft } from './program-draft.ts'
 import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
 import type { LooseGuard, StepContext, UnresolvedStep } from './step-context.ts'
 import { reportStrays } from './strays.ts'
-import { VariableUses } from './variable-uses.ts'
+import { Variables } from './variables.ts'
 import { idFromName, wordKey } from './words.ts'
 
 /** The turns that a loop without a bound takes, where front matter says nothing. */
@@ -47,7 +47,7 @@ export class ProgramReader {
   readonly #toolTable: ReadonlyMap<string, ProgramTool>
   readonly #resolutions: ReadonlyMap<string, string>
   readonly #callables = new Callables()
-  readonly #uses = new Map<string, VariableUses>()
+  readonly #variables = new Map<string, Variables>()
   readonly #ids = new Set<string>()
   /** The notes of each agent, below whichever heading of its name they stand. */
   readonly #notes = new Map<string, MarkdownText[]>()
@@ -93,7 +93,7 @@ export class ProgramReader {
       metadata,
     }
     const inferred = inferTruth(program)
-    checkProgram(inferred, this.#uses.values(), this.#findings)
+    checkProgram(inferred, this.#variables.values(), this.#findings)
     reportLooseGuards(this.#guards, program, this.#toolTable, this.#findings)
     reportMisplacedRules(
       this.#drafts.flatMap(({ description, playbooks }) => [
@@ -200,13 +200,12 @@ export class ProgramReader {
       literals: (agent: string, name: string) => ReadonlySet<string>
     },
   ): ProgramAgent {
-    const certain = new Set<string>()
+    const certain = new Variables()
     const localsOf = new Map(draft.playbooks.map((playbook) => [playbook, collectNames(playbook, certain)]))
     const agentTools = [...new Set([...program.tools, ...stringsOf(draft.metadata['tools'])])]
     const literalsOf = (name: string): ReadonlySet<string> => program.literals(draft.name, name)
-    const read = (elsewhere: ReadonlySet<string> | null) => {
-      const state = new Set(certain)
-      const uses = new VariableUses()
+    const count = certain.names.length
+    const read = (state: Variables, elsewhere: Variables | null) => {
       const playbooks = known.map(({ draft: each, id }): Procedure => {
         if ('returns' in each) return buildHostProcedure(each, id)
         const own = stringsOf(each.metadata['tools'])
@@ -222,7 +221,7 @@ export class ProgramReader {
           },
           callables: this.#callables,
           findings: this.#findings,
-          uses,
+          uses: state,
           tools: own.length === 0 ? agentTools : [...new Set([...agentTools, ...own])],
           toolTable: this.#toolTable,
           maxTurns: isCount(each.metadata['max_turns']) ? each.metadata['max_turns'] : program.maxTurns,
@@ -243,24 +242,24 @@ export class ProgramReader {
         findings: this.#findings,
       })
       const agent = { name: draft.name, kind: draft.kind, description, metadata: draft.metadata, playbooks }
-      return { agent, state, uses }
+      return { agent, variables: state }
     }
     const mark = [this.#findings.diagnostics.length, this.unresolved.length, this.#guards.length] as const
-    const first = read(null)
+    const first = read(certain, null)
     if (!this.#findings.diagnostics.slice(mark[0]).some((each) => each.code === 'unset_variable'))
       return this.#accept(first)
     // A later step in words may bring the variable into being; now all of those are known.
     this.#findings.diagnostics.length = mark[0]
     this.unresolved.length = mark[1]
     this.#guards.length = mark[2]
-    return this.#accept(read(first.state))
+    return this.#accept(read(new Variables(certain.names.slice(0, count)), first.variables))
   }
 
   /** Takes an agent as it was read; several headings may name the same one. */
-  #accept({ agent, uses }: { agent: ProgramAgent; uses: VariableUses }): ProgramAgent {
-    const before = this.#uses.get(agent.name)
-    if (before === undefined) this.#uses.set(agent.name, uses)
-    else before.addAll(uses)
+  #accept({ agent, variables }: { agent: ProgramAgent; variables: Variables }): ProgramAgent {
+    const before = this.#variables.get(agent.name)
+    if (before === undefined) this.#variables.set(agent.name, variables)
+    else before.addUses(variables)
     return agent
   }
 

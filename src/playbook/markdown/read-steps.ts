@@ -12,11 +12,12 @@ import type { Arm, Step, StepBody } from '../program.ts'
 import { actForm, extractionForm, warnIfSpokenCall } from './act-form.ts'
 import { assignmentForm } from './assignment-form.ts'
 import { type BranchHead, branchHead } from './branch-form.ts'
-import { type Bullet, bulletOf, firstWord, longestForm, partOf } from './bullet.ts'
+import { type Bullet, bulletOf, longestForm, partOf, reworded } from './bullet.ts'
 import { callForm, callInWords } from './call-form.ts'
 import { confirmForm, looksAtAnswer } from './confirm-form.ts'
 import { endingForm } from './ending-form.ts'
 import { Findings, quote } from './findings.ts'
+import { holds } from './glance.ts'
 import { goesOn, wantsAgreement } from './goes-on.ts'
 import { guardForm } from './guard-form.ts'
 import { loopHead } from './loop-form.ts'
@@ -26,7 +27,8 @@ import { lostEnding, nearForm } from './near-form.ts'
 import { speechForm } from './speech-form.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 import { stepHash } from './step-hash.ts'
-import { VariableUses } from './variable-uses.ts'
+import { stepOf } from './step-of.ts'
+import { Variables } from './variables.ts'
 import { asksYesOrNo } from './yes-or-no.ts'
 
 /** The branch that an `Otherwise` could still belong to. */
@@ -97,7 +99,7 @@ export function readSteps(items: readonly MarkdownItem[], prefix: string, contex
     if (body.kind === 'wait' && asksYesOrNo(bullet.text)) noteQuestion(bullet, context)
     // A misspelled `If` has its `Otherwise` all the same; one error for one mistake.
     if (body === nothing) open = openBranch('if', [], null)
-    const step = { id: bullet.id, text: bullet.text, line: bullet.line, ...body }
+    const step = stepOf(bullet, body)
     steps.push(step)
     ended =
       step.kind === 'return' ||
@@ -119,8 +121,7 @@ const openingLine =
 
 /** A line that begins like a step and has no dash goes on with the bullet above it, which nobody means. */
 function reportLostDash(item: MarkdownItem, bullet: Bullet, context: StepContext): void {
-  const { text } = item.text
-  const found = text.includes('\n') ? openingLine.exec(text) : null
+  const found = (bullet.holds & holds.lineFeed) === 0 ? null : openingLine.exec(item.text.text)
   if (found === null) return
   const start = found.index + found[0].length - found[1]!.length
   reportAt(bullet, start, start + found[1]!.length, context).error(
@@ -199,8 +200,7 @@ function readInlineChildren(bullet: Bullet, context: StepContext): Step[] {
 }
 
 function inlineSteps(bullet: Bullet, context: StepContext): Step[] {
-  const { id, text, line } = bullet
-  return confirmForm(bullet, context) ?? [{ id, text, line, ...readLeaf(bullet, context) }]
+  return confirmForm(bullet, context) ?? [stepOf(bullet, readLeaf(bullet, context))]
 }
 
 function readBullet(bullet: Bullet, context: StepContext): StepBody {
@@ -261,7 +261,7 @@ function spoken(bullet: Bullet, context: StepContext): StepBody | null {
   if (body.words?.kind !== 'written') return body
   if (lostEnding(bullet, context) || lostCall(bullet, context)) return nothing
   const keeps = body.kind === 'ask' && body.targets.length > 0
-  if (!keeps && (goesOn(bullet.text) || (body.kind === 'say' && wantsAgreement(bullet.text))))
+  if (!keeps && (goesOn(bullet) || (body.kind === 'say' && wantsAgreement(bullet))))
     noteProse(bullet, 'speech', context)
   if (body.kind === 'ask') noteLooseGuard(bullet, 'ask', context)
   else warnIfSpokenCall(bullet, context)
@@ -284,11 +284,11 @@ function resolution(bullet: Bullet, context: StepContext): StepBody | null {
   if (context.resolutions.size === 0) return null
   const text = context.resolutions.get(stepHash(bullet.text, { playbook: context.playbook }))
   if (text === undefined) return null
-  const meant: Bullet = { ...bullet, text, word: firstWord(text), children: [] }
-  const trial = { ...context, findings: new Findings(), uses: new VariableUses() }
+  const meant: Bullet = { ...reworded(bullet, text), children: [] }
+  const trial = { ...context, findings: new Findings(), uses: new Variables() }
   const body = readCall(meant, trial)
   if (body?.kind === 'call' && body.value.calls.length > 0 && !trial.findings.hasErrors) {
-    context.uses.addAll(trial.uses)
+    context.uses.addUses(trial.uses)
     return body
   }
   reportAt(bullet, 0, bullet.text.length, context).error(
@@ -339,7 +339,7 @@ function isContent(item: MarkdownItem, context: StepContext): boolean {
   const bullet = bulletOf(item, '')
   return context.findings.quietly(() => {
     if (branchHead(bullet, context) !== null || loopHead(bullet, context) !== null) return false
-    const trial = { ...context, uses: new VariableUses(), unresolved: [], guards: [] }
+    const trial = { ...context, uses: new Variables(), unresolved: [], guards: [] }
     return readLeaf(bullet, trial).kind === 'act'
   })
 }

@@ -1,4 +1,5 @@
 import type { Parameter, Target, ValueType } from '../program.ts'
+import type { Variables } from './variables.ts'
 
 /** The variables that a playbook may use: its own, and those of its agent. */
 export interface Scope {
@@ -6,12 +7,12 @@ export interface Scope {
   /** Names without `$` that a step of the playbook sets. */
   readonly locals: ReadonlySet<string>
   /** Names with `$` that any playbook of the agent sets. */
-  readonly state: Set<string>
+  readonly state: Variables
   /**
    * Names that a natural-language step of the agent brings into being: known to readers, still to be set by that step. Null while they are
    * looked for: what is said of a variable then is said again, or not at all, when they are known.
    */
-  readonly elsewhere: ReadonlySet<string> | null
+  readonly elsewhere: Pick<Variables, 'has'> | null
 }
 
 /** Names that are there without being set. */
@@ -31,10 +32,10 @@ export function isKnown(scope: Scope, name: string, sigil: boolean): boolean {
 /** Says whether a step in a definite form, or an earlier one in words, sets the name. */
 export function isSet(scope: Scope, name: string, sigil: boolean): boolean {
   return (
-    scope.locals.has(name) ||
-    scope.state.has(name) ||
-    givenNames.has(name) ||
     scope.parameters.has(name) ||
+    scope.state.has(name) ||
+    scope.locals.has(name) ||
+    givenNames.has(name) ||
     (!sigil && /^call_\d+$/.test(name))
   )
 }

@@ -3,6 +3,8 @@ import type { Condition, StepBody, Target, ValueType, Words } from '../program.t
 import type { Bullet } from './bullet.ts'
 import type { Receiver } from './call-form.ts'
 import { readCondition } from './condition.ts'
+import { holds } from './glance.ts'
+import { opens } from './opening-word.ts'
 import { isKnown, isSet } from './scope.ts'
 import { sigilVariables } from './sigil-names.ts'
 import { splitTopLevel } from './signature.ts'
@@ -48,31 +50,25 @@ export function addressesAgent(text: string, context: StepContext): boolean {
   )
 }
 
-const verbs: ReadonlySet<string> = new Set(
-  `say tell greet thank welcome inform notify reply respond answer introduce explain apologize apologise congratulate remind let show
-  display print describe offer suggest recommend advise warn encourage acknowledge mention talk chat wish reassure state announce
-  ask prompt keep request`.split(/\s+/),
-)
-const askers: ReadonlySet<string> = new Set(['ask', 'prompt', 'keep', 'request'])
-
 /** Reads a bullet that says or asks something; null where it is no such form. */
 export function speechForm(bullet: Bullet, context: StepContext): StepBody | null {
   const { text } = bullet
   // Words in quotes and nothing else are said as they are.
   const bare = text.startsWith('"') || text.startsWith('“') ? /^["“]([^"“”]+)["”]$/u.exec(text) : null
   if (bare !== null) return { kind: 'say', words: literalWords(bare[1]!, 1, true, bullet, context) }
-  if (!verbs.has(bullet.word)) return null
+  if ((bullet.opens & opens.speech) === 0) return null
   if (bullet.word === 'say' && /^say\s*\(/i.test(text)) return sayCall(bullet, context)
   if ((bullet.word === 'ask' || bullet.word === 'tell') && addressesAgent(text, context)) return null
-  if (askers.has(bullet.word) && askVerb.test(text)) return readAsk(bullet, context)
+  if ((bullet.opens & opens.question) !== 0 && askVerb.test(text)) return readAsk(bullet, context)
   if (!sayVerb.test(text)) return null
-  if (askInside.test(text) && !quoted.test(text)) return readAsk(bullet, context)
+  if ((bullet.holds & holds.ask) !== 0 && askInside.test(text) && !quoted.test(text))
+    return readAsk(bullet, context)
   return { kind: 'say', words: sayWords(bullet, context) }
 }
 
 function sayWords(bullet: Bullet, context: StepContext): Words {
   const { text } = bullet
-  const literal = /["“]/.test(text) ? quoted.exec(text) : null
+  const literal = (bullet.holds & holds.quote) === 0 ? null : quoted.exec(text)
   if (literal !== null && !/["“”]/.test(literal[1]!))
     return literalWords(literal[1]!, text.indexOf(literal[1]!, text.search(/["“]/)), true, bullet, context)
   const rest = bullet.word === 'say' ? /^say\s+/i.exec(text) : null
@@ -158,7 +154,7 @@ export function readAsk(bullet: Bullet, context: StepContext, receivers: readonl
       each.type === 'any' && names.length === 1 ? type : each.type,
     ),
   )
-  const literal = /["“]/.test(text) ? quoted.exec(text) : null
+  const literal = (bullet.holds & holds.quote) === 0 ? null : quoted.exec(text)
   const words: Words | null =
     simple !== null
       ? null

@@ -5,10 +5,11 @@ import type { Computation, Target, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
 import type { Callables, ProgramTool } from './callables.ts'
 import type { Findings } from './findings.ts'
+import { holds } from './glance.ts'
 import { type Lifted, type NameUse, liftCalls } from './lift-calls.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
-import type { VariableUses } from './variable-uses.ts'
+import type { Variables } from './variables.ts'
 
 /** A bullet that a lock file could settle: what it says, and what it may have meant. */
 export interface UnresolvedStep {
@@ -37,7 +38,8 @@ export interface StepContext {
   readonly scope: Scope
   readonly callables: Callables
   readonly findings: Findings
-  readonly uses: VariableUses
+  /** Where what bullets do with variables is noted. */
+  readonly uses: Variables
   /** Tools that front matter or the playbook give to its natural-language steps. */
   readonly tools: readonly string[]
   readonly toolTable: ReadonlyMap<string, ProgramTool>
@@ -131,7 +133,7 @@ const quotedName = /(?<![\p{L}\p{N}_])"[^"]*?\$([\p{L}_][\p{L}\p{N}_]*)[^"]*"/u
 /** A text in an expression is taken as it is: a variable in it would be sent by its name. */
 function reportQuotedNames({ source, calls }: Computation, bullet: Bullet, context: StepContext): void {
   // Whatever is quoted in them is quoted in the bullet.
-  if (!bullet.text.includes('"') || !bullet.text.includes('$')) return
+  if ((bullet.holds & holds.quote) === 0 || (bullet.holds & holds.dollar) === 0) return
   reportQuotedIn(source, bullet, context)
   for (const { positional, named } of calls) {
     for (const each of positional) reportQuotedIn(each, bullet, context)
@@ -214,7 +216,7 @@ const mostCompared = 1000
 
 function* firstNames({ state, locals, parameters }: Scope): Iterable<string> {
   let count = 0
-  for (const names of [state, locals, parameters.keys()]) {
+  for (const names of [state.names, locals, parameters.keys()]) {
     for (const name of names) {
       if (++count > mostCompared) return
       yield name

@@ -7,7 +7,7 @@ import { quote } from './findings.ts'
 import { isWithinEdits } from './is-within-edits.ts'
 import { singleSpaced } from './single-spaced.ts'
 import { type StepContext, mentioned, reportAt } from './step-context.ts'
-import { VariableUses } from './variable-uses.ts'
+import { Variables } from './variables.ts'
 
 const beginForm =
   /^(?:(?:at|in|from)\s+(?:the\s+)?(?:very\s+)?(?:beginning|start(?:up)?)\b.*|(?:when|once|after)\s+(?:the\s+|this\s+)?(?:program|agent|conversation|session|playbook|run)\s+(?:starts|begins|is\s+started|started)|on\s+start(?:up)?)[.!]?$/i
@@ -148,7 +148,7 @@ function nearTrigger(bullet: Bullet, context: StepContext): string | null {
   for (const each of openings) {
     if (!isWithinEdits(word, each, each.length > 4 ? 2 : 1)) continue
     const meant = each[0]!.toUpperCase() + each.slice(1) + text.slice(word.length)
-    const trial = { ...context, uses: new VariableUses() }
+    const trial = { ...context, uses: new Variables() }
     const line = { ...bullet, text: meant, word: each }
     const base = { text: meant, line: bullet.line }
     const read = context.findings.quietly(
@@ -194,7 +194,7 @@ function stateTrigger(
 
 /** Says whether it refused: `When $n > 3 and the user is angry` would be all a model's to judge, whenever a person has spoken. */
 function refuseMixture(words: string, bullet: Bullet, context: StepContext): boolean {
-  const trial = { ...context, uses: new VariableUses() }
+  const trial = { ...context, uses: new Variables() }
   const condition = context.findings.quietly(() => readCondition(words, 0, bullet, trial))
   if (condition.kind !== 'judged' || condition.known === undefined) return false
   reportAt(bullet, 0, bullet.text.length, context).error(
