@@ -3,7 +3,7 @@ import { object, time } from './shape.ts'
 import { flowStep } from './text-routes.ts'
 
 export const runMode = z.enum(['dry-run', 'execute'])
-/** Where a run stands. `waiting` waits for a person: an approval, or an answer. */
+/** Where a run stands. `waiting` waits for a person: an approval, or an answer. `unreadable` was erased, or cannot be trusted. */
 export const runStatus = z.enum([
   'running',
   'waiting',
@@ -12,6 +12,7 @@ export const runStatus = z.enum([
   'incomplete',
   'failed',
   'cancelled',
+  'unreadable',
 ])
 
 /** A run as lists show it. */
@@ -77,7 +78,10 @@ export const call = z.object({
   byModel: z.boolean().describe('Whether a model wrote the arguments.'),
   step: z.string().nullable(),
   state: z.enum(['denied', 'held', 'executing', 'succeeded', 'failed', 'unknown', 'not_executed', 'shown']),
-  code: z.string().nullable(),
+  code: z
+    .string()
+    .nullable()
+    .describe('Why it was denied, or would have been where the playbook is only observed.'),
   rule: z.string().nullable(),
   policy: z.string().nullable(),
   reason: z.string().nullable(),
@@ -87,7 +91,11 @@ export const call = z.object({
   error: z.string().nullable(),
   undoes: z.string().nullable(),
   approval: z.string().nullable(),
+  seq: z.int().describe('The entry with which it began.'),
 })
+
+/** Something that happened and is neither a call nor said by anybody. */
+const notice = z.object({ seq: z.int(), at: time, kind: z.string(), text: z.string() })
 
 /** An entry of a run's record, redacted. */
 export const entry = z.object({ seq: z.int(), type: z.string(), at: time, by: z.string(), data: object })
@@ -113,8 +121,11 @@ export const run = runCard.extend({
   seq: z.int().describe('The last entry that this tells of; events go on after it.'),
   steps: z.array(step),
   callList: z.array(call),
-  approvals: z.array(approvalCard),
+  approvals: z.array(approvalCard.extend({ votes: z.array(vote) })),
   conversation: z.array(message),
+  notices: z.array(notice),
+  parent: z.string().nullable().describe('The run above, if this one was made under a call of another.'),
+  children: z.array(z.object({ run: z.string(), call: z.string(), status: runStatus })),
   waitsFor: z.array(
     z.object({ kind: z.enum(['approval', 'answer', 'target', 'halt', 'time']), text: z.string() }),
   ),
