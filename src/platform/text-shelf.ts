@@ -13,7 +13,8 @@ import { compilePolicy, type CompiledPolicy } from '../policy/compile-policy.ts'
 import { parsePolicy } from '../policy/parse-policy.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Checkout, CheckedOut } from './checkout.ts'
-import { readRunbook, playbookId, type PlaybookFormat, type ReadRunbook } from './read-runbook.ts'
+import { readText, type ReadText } from '../playbook/read-text.ts'
+import { playbookId, type PlaybookFormat } from './read-runbook.ts'
 import { knownTools, type ToolCatalogue } from './tool-catalogue.ts'
 
 /** Where a text is edited. */
@@ -78,7 +79,7 @@ const mostKept = 500
 /** All texts of an installation. What is not of the directory belongs to the first tenant and its default project. */
 export class TextShelf {
   readonly #options: TextShelfOptions
-  readonly #read = new Map<string, ReadRunbook>()
+  readonly #read = new Map<string, ReadText>()
   readonly #compiled = new Map<string, CompiledPolicy>()
 
   constructor(options: TextShelfOptions) {
@@ -140,7 +141,7 @@ export class TextShelf {
     tenant: string,
     runbook: ShelfRunbook,
     version: number,
-  ): Promise<ReadRunbook & { readonly text: string }> {
+  ): Promise<ReadText & { readonly text: string }> {
     const text = await this.text(tenant, runbook, version)
     if (runbook.origin.kind === 'git') {
       const found = this.#options.checkout?.state.playbooks.find(({ id }) => id === runbook.id)
@@ -150,7 +151,7 @@ export class TextShelf {
     const key = `${digest} ${runbook.format} ${playbookId(runbook.name)}`
     let known = this.#read.get(key)
     if (known === undefined) {
-      known = readRunbook(text, runbook.format, knownTools(this.#options.tools), playbookId(runbook.name))
+      known = readText(text, runbook.format, knownTools(this.#options.tools), playbookId(runbook.name))
       if (this.#read.size >= mostKept) this.#read.clear()
       this.#read.set(key, known)
     }
