@@ -12,6 +12,7 @@ const signs: Readonly<Record<string, Sign>> = {
   incomplete: ['warn', 'incomplete', 'warning'],
   failed: ['bad', 'failed'],
   cancelled: ['still', 'cancelled', 'stop'],
+  unreadable: ['bad', 'unreadable', 'warning'],
   pending: ['still', 'to do', 'dot'],
   in_progress: ['info', 'in progress', 'run'],
   completed: ['ok', 'done'],

@@ -8,7 +8,7 @@ import { Empty } from '../../component/empty.tsx'
 import { Icon } from '../../component/icon.tsx'
 import { StatusBadge } from '../../component/status-badge.tsx'
 import { ClockTime } from '../../component/time.tsx'
-import type { Run } from './use-live-run.ts'
+import type { RunPage as Run } from '../../../../src/api/run-fold.ts'
 
 type Call = Run['callList'][number]
 

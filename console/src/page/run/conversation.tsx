@@ -7,7 +7,8 @@ import { Problem } from '../../component/problem.tsx'
 import { Time } from '../../component/time.tsx'
 import { ask } from '../../server/ask.ts'
 import { useMay } from '../../server/me.ts'
-import { isOver, type Run } from './use-live-run.ts'
+import type { RunPage as Run } from '../../../../src/api/run-fold.ts'
+import { isOver } from './use-live-run.ts'
 
 const sides = {
   person: 'ml-auto bg-accent-soft',

@@ -1,6 +1,6 @@
 import type { Tone } from '../../component/badge.tsx'
 import type { IconName } from '../../component/icon.tsx'
-import type { RunEntry } from './run-entry.ts'
+import type { RunEntry } from '../../../../src/api/run-fold.ts'
 
 /** What an entry says to people; null for what only machines need. */
 export type Described = {

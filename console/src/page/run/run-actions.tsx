@@ -8,7 +8,8 @@ import { Problem } from '../../component/problem.tsx'
 import { toast } from '../../component/toast.tsx'
 import { ask } from '../../server/ask.ts'
 import { useMay } from '../../server/me.ts'
-import { isOver, type Run } from './use-live-run.ts'
+import type { RunPage as Run } from '../../../../src/api/run-fold.ts'
+import { isOver } from './use-live-run.ts'
 
 const orders = {
   pause: {

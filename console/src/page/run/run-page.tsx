@@ -17,9 +17,9 @@ import { CallList } from './call-list.tsx'
 import { Conversation } from './conversation.tsx'
 import { describeEntry } from './describe-entry.ts'
 import { RunActions } from './run-actions.tsx'
-import type { RunEntry } from './run-entry.ts'
+import type { RunEntry, RunPage as Run } from '../../../../src/api/run-fold.ts'
 import { RunRecord } from './run-record.tsx'
-import { useLiveRun, type Liveness, type Run } from './use-live-run.ts'
+import { useLiveRun, type Liveness } from './use-live-run.ts'
 
 const route = getRouteApi('/shell/runs/$id')
 
@@ -125,7 +125,15 @@ function Waiting({ run }: { run: Run }) {
           className="flex items-center gap-3 rounded-lg border border-line bg-surface px-4 py-2.5 text-sm"
         >
           <Icon name={kind === 'answer' ? 'person' : 'clock'} className="size-5 text-warn" />
-          <span>{text}</span>
+          <span>
+            {kind === 'time' && !Number.isNaN(Date.parse(text)) ? (
+              <>
+                Goes on <Time at={text} />
+              </>
+            ) : (
+              text
+            )}
+          </span>
         </div>
       ))}
     </div>
@@ -160,6 +168,19 @@ function About({ run }: { run: Run }) {
         ['Model', run.model ?? 'none'],
         ['Tokens', formatCount(run.tokens)],
         ['Cost', formatCost(run.cost)],
+        ...(run.parent === null ? [] : [['Under', <RunLink key="parent" id={run.parent} />] as const]),
+        ...(run.children.length === 0
+          ? []
+          : [
+              [
+                'Above',
+                <span key="children" className="flex flex-wrap gap-x-3">
+                  {run.children.map((child) => (
+                    <RunLink key={child.run} id={child.run} />
+                  ))}
+                </span>,
+              ] as const,
+            ]),
         ...(run.reason === null ? [] : [['Reason', run.reason] as const]),
         ...(run.digest === null
           ? []
@@ -173,6 +194,14 @@ function About({ run }: { run: Run }) {
             ]),
       ]}
     />
+  )
+}
+
+function RunLink({ id }: { id: string }) {
+  return (
+    <Link to="/runs/$id" params={{ id }} className="font-mono text-xs text-accent underline">
+      {id}
+    </Link>
   )
 }
 

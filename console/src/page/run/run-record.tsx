@@ -7,7 +7,7 @@ import { formatCount } from '../../component/format-number.ts'
 import { Problem } from '../../component/problem.tsx'
 import { StatusBadge } from '../../component/status-badge.tsx'
 import { ask, type Answer } from '../../server/ask.ts'
-import type { Run } from './use-live-run.ts'
+import type { RunPage as Run } from '../../../../src/api/run-fold.ts'
 
 /** The record of a run: decided again on demand, and to take away. */
 export function RunRecord({ run }: { run: Run }) {

@@ -1,66 +1,104 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { replaceEqualDeep, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { RunFold, type RunEntry, type RunPage } from '../../../../src/api/run-fold.ts'
 import { ProblemError } from '../../../../src/client/index.ts'
-import { ask, type Answer } from '../../server/ask.ts'
+import { ask } from '../../server/ask.ts'
 import { readEventStream } from '../../server/event-stream.ts'
-import { addEntry, type RunEntry } from './run-entry.ts'
+import { mergeEntries } from './merge-entries.ts'
 
-export type Run = Answer<'GET /runs/{id}'>
-
-/** How the connection stands: `live`, or lost and tried again, or over because the run has ended. */
+/** How the connection stands: `live`, or lost and tried again, or over because nothing more will come. */
 export type Liveness = 'connecting' | 'live' | 'lost' | 'over'
 
-const ended = new Set<string>(['succeeded', 'incomplete', 'failed', 'cancelled'])
+const ended = new Set<string>(['succeeded', 'incomplete', 'failed', 'cancelled', 'unreadable'])
 
 /** Whether nothing more will happen in a run. */
 export function isOver(status: string): boolean {
   return ended.has(status)
 }
 
+/** How often the page is redrawn while much happens. */
+const flushEvery = 80
+
 /**
- * A run as it is now. The stream of its entries says that something happened; what the run is, the gateway is asked
- * again, so that two windows never disagree. A lost connection goes on behind the last entry that arrived.
+ * A run as it is now: what the gateway said it is, and every entry that was written since. Where an entry is missing, and
+ * when the run has ended, the gateway is asked again. A lost connection goes on behind the last entry that arrived.
  */
 export function useLiveRun(id: string) {
   const queries = useQueryClient()
-  const key = ['runs', 'one', id] as const
   const run = useQuery({
-    queryKey: key,
+    queryKey: runKey(id),
     queryFn: ({ signal }) => ask('GET /runs/{id}', { params: { id }, signal }),
     staleTime: 0,
+    // An answer that was under way while entries arrived is older than what is shown.
+    structuralSharing: (before, next) => newer(before as RunPage | undefined, next as RunPage),
   })
   const [entries, setEntries] = useState<readonly RunEntry[]>([])
   const [liveness, setLiveness] = useState<Liveness>('connecting')
-  const known = useRef(0)
-  known.current = Math.max(known.current, run.data?.seq ?? 0)
-  const done = useRef(false)
-  done.current = run.data !== undefined && isOver(run.data.status)
+  const status = useRef<string | undefined>(undefined)
+  status.current = run.data?.status
 
   useEffect(() => {
     const stop = new AbortController()
+    let arrived: RunEntry[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const askAgain = () => void queries.invalidateQueries({ queryKey: runKey(id) })
+    const flush = () => {
+      timer = undefined
+      const fresh = arrived
+      arrived = []
+      setEntries((before) => mergeEntries(before, fresh))
+      if (!applyEntries(queries, id, fresh)) askAgain()
+    }
     setEntries([])
     setLiveness('connecting')
-    known.current = 0
-    done.current = false
-    let asked: ReturnType<typeof setTimeout> | undefined
-    const askAgain = () => {
-      asked ??= setTimeout(() => {
-        asked = undefined
-        void queries.invalidateQueries({ queryKey: ['runs', 'one', id] })
-      }, 120)
-    }
     const take = (entry: RunEntry) => {
-      setEntries((before) => addEntry(before, entry))
-      if (entry.seq > known.current) askAgain()
+      arrived.push(entry)
+      timer ??= setTimeout(flush, flushEvery)
     }
-    void follow({ id, take, tell: setLiveness, askAgain, isDone: () => done.current }, stop.signal)
+    const isDone = () => status.current !== undefined && isOver(status.current)
+    void follow({ id, take, tell: setLiveness, askAgain, isDone }, stop.signal)
     return () => {
       stop.abort()
-      clearTimeout(asked)
+      clearTimeout(timer)
     }
   }, [id, queries])
 
+  // What arrived before the first answer may go beyond it.
+  const last = entries.at(-1)?.seq ?? 0
+  const known = run.data?.seq
+  useEffect(() => {
+    if (known !== undefined && known < last && !run.isFetching) void run.refetch()
+    // Asked once for each answer that is behind; entries that come later are applied as they come.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [known])
+
   return { run, entries, liveness }
+}
+
+function runKey(id: string): readonly string[] {
+  return ['runs', 'one', id]
+}
+
+function newer(before: RunPage | undefined, next: RunPage): RunPage {
+  return before !== undefined && before.id === next.id && before.seq > next.seq
+    ? before
+    : replaceEqualDeep(before, next)
+}
+
+/** Goes on with the page that is shown; false if an entry is missing. */
+function applyEntries(
+  queries: ReturnType<typeof useQueryClient>,
+  id: string,
+  fresh: readonly RunEntry[],
+): boolean {
+  const page = queries.getQueryData<RunPage>(runKey(id))
+  if (page === undefined) return true
+  const fold = new RunFold(page)
+  const whole = fresh.every((entry) => fold.apply(entry))
+  const next = fold.page
+  if (next.seq > page.seq) queries.setQueryData(runKey(id), next)
+  // The last word about a run is the gateway's.
+  return whole && !(isOver(next.status) && !isOver(page.status))
 }
 
 type Follower = {
@@ -80,13 +118,9 @@ async function follow({ id, take, tell, askAgain, isDone }: Follower, signal: Ab
       if (response.body === null) throw new Error('The answer has no body.')
       tell('live')
       failures = 0
-      for await (const { event, data } of readEventStream(response.body)) {
-        if (event === 'end') {
-          tell('over')
-          return askAgain()
-        }
-        if (data === '') continue
-        const entry = JSON.parse(data) as RunEntry
+      for await (const { data } of readEventStream(response.body)) {
+        const entry = entryIn(data)
+        if (entry === null) continue
         after = Math.max(after, entry.seq)
         take(entry)
       }
@@ -101,8 +135,15 @@ async function follow({ id, take, tell, askAgain, isDone }: Follower, signal: Ab
     tell('lost')
     askAgain()
     failures++
-    await pause(Math.min(500 * 2 ** failures, 10_000), signal)
+    await pause(Math.min(250 * 2 ** failures, 10_000), signal)
   }
+}
+
+/** The entry in the data of an event; null for an event that carries none. */
+function entryIn(data: string): RunEntry | null {
+  if (!data.startsWith('{')) return null
+  const value = JSON.parse(data) as Partial<RunEntry>
+  return typeof value.seq === 'number' && typeof value.type === 'string' ? (value as RunEntry) : null
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

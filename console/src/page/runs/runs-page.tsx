@@ -54,7 +54,16 @@ export function RunsPage() {
   )
 }
 
-const statuses = ['running', 'waiting', 'paused', 'succeeded', 'incomplete', 'failed', 'cancelled'] as const
+const statuses = [
+  'running',
+  'waiting',
+  'paused',
+  'succeeded',
+  'incomplete',
+  'failed',
+  'cancelled',
+  'unreadable',
+] as const
 
 function Filters({ search, onChange }: { search: Search; onChange: (search: Search) => void }) {
   const [text, setText] = useState(search.search ?? '')
