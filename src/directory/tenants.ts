@@ -18,12 +18,19 @@ export class Tenants {
     return this.#log.find(tenant)
   }
 
-  /** The tenants that the user can act in: its own, and those in which it has an account that it signs in for. */
+  /** All of them. */
+  all(): readonly TenantState[] {
+    return this.#log.tenants
+  }
+
+  /** The tenants that the user can act in, by their ids: its own, and those in which it has an account that it signs in for. */
   of(tenant: string, user: string): readonly { readonly state: TenantState; readonly user: User }[] {
-    return this.#log.tenants.flatMap((state) => {
-      const account = accountIn(state, tenant, user)
-      return account === null || account.disabled ? [] : [{ state, user: account }]
-    })
+    return this.#log.tenants
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+      .flatMap((state) => {
+        const account = accountIn(state, tenant, user)
+        return account === null || account.disabled ? [] : [{ state, user: account }]
+      })
   }
 
   /** The account of a user in another tenant, or its own; null if there is none. */

@@ -62,7 +62,8 @@ export interface RunDeskOptions {
   readonly tools: ToolCatalogue
   readonly engineOf: (tenant: string) => Promise<TenantEngine>
   readonly prepare: (setup: AgentSetup) => Promise<ReadyAgent>
-  readonly openModel: (name: string) => Promise<AgentOptions['model']>
+  /** The model of a name; a scripted one goes on after the turns it has answered. */
+  readonly openModel: (name: string, answered: number) => Promise<AgentOptions['model']>
   /** The model of runs that name none. */
   readonly model: string
   readonly prices: NonNullable<AgentOptions['prices']>
@@ -197,7 +198,7 @@ export class RunDesk {
       const entries = await options.store.read(run)
       const starter = findStarter(options.directory, job.tenant, job.actor, job.project)
       await current?.close()
-      current = await this.#agent(job, engine, starter, requestersOf(entries))
+      current = await this.#agent(job, engine, starter, entries)
       return current
     }
     return {
@@ -241,7 +242,12 @@ export class RunDesk {
     }
   }
 
-  async #agent(job: Job, engine: TenantEngine, by: Starter, before: readonly string[]): Promise<Prepared> {
+  async #agent(
+    job: Job,
+    engine: TenantEngine,
+    by: Starter,
+    entries: readonly JournalEntry[],
+  ): Promise<Prepared> {
     const { playbook, tenant, project, mode, inputs, context, runbook } = job
     const { texts, tools, prices, prepare, openModel, directory } = this.#options
     const dry = mode === 'dry-run'
@@ -251,7 +257,7 @@ export class RunDesk {
       const editors = runbook === null ? [] : texts.editorsOf(tenant, runbook.id, runbook.version)
       const persons = [
         ...by.persons,
-        ...[...before, ...editors].flatMap((each) => personsOf(directory, tenant, each)),
+        ...[...requestersOf(entries), ...editors].flatMap((each) => personsOf(directory, tenant, each)),
       ]
       const policy: PolicySetup = {
         policies: policies.length === 0 ? [defaultPolicy()] : policies,
@@ -264,7 +270,7 @@ export class RunDesk {
         playbook,
         tools: bound.tools,
         journal: engine.journal,
-        model: await openModel(job.model ?? this.#options.model),
+        model: await openModel(job.model ?? this.#options.model, answeredIn(entries)),
         principal: by.actor,
         tenant,
         mode,
@@ -302,4 +308,8 @@ function taskOf(playbook: Playbook, inputs: JsonObject): string {
   if (playbook.program !== null) return ''
   const task = `Work through the playbook "${playbook.name}".`
   return Object.keys(inputs).length === 0 ? task : `${task}\nInputs: ${JSON.stringify(inputs)}`
+}
+
+function answeredIn(entries: readonly JournalEntry[]): number {
+  return entries.filter(({ type }) => type === 'model.answered' || type === 'question.answered').length
 }

@@ -1,0 +1,97 @@
+import { afterEach, expect, it } from 'vitest'
+import { makePlatformHome, until, type PlatformHome } from '../test/platform-home.ts'
+import type { OpenPlatform } from './app-serve.ts'
+import { isUntouched, publishSamples } from './platform/samples.ts'
+
+const homes: PlatformHome[] = []
+afterEach(async () => {
+  for (const home of homes.splice(0)) await home.remove()
+})
+function aHome(): PlatformHome {
+  const home = makePlatformHome()
+  homes.push(home)
+  return home
+}
+
+const approver = { person: 'approver@local', identity: 'local', roles: ['OnCall'] } as const
+const scope = { tenant: 'local', projects: null }
+
+async function waiting({ overview }: OpenPlatform, run: string) {
+  return await until(async () => {
+    const { items } = await overview.approvals(scope, { state: 'waiting', run, limit: 10 })
+    return items[0]
+  })
+}
+
+async function ended({ overview }: OpenPlatform, run: string) {
+  return await until(async () => {
+    const card = await overview.run('local', run)
+    return card?.endedAt != null && card
+  })
+}
+
+it('publishes samples at the first start, and begins a run that goes on when the approver says so, over a restart', async () => {
+  const home = aHome()
+  const first = await home.open()
+  expect(first.firstLinks.map(({ email }) => email)).toEqual(['admin@local', 'approver@local'])
+  expect(await isUntouched(first)).toBe(true)
+  const run = await publishSamples(first)
+  // R2: it is there when its name is told.
+  expect((await first.store.read(run)).length).toBeGreaterThan(0)
+  expect(await isUntouched(first)).toBe(false)
+  const held = await waiting(first, run)
+  expect(held).toMatchObject({ tool: 'practice.rollback' })
+  await first.close({ graceMs: 1000 })
+
+  const second = await home.open()
+  expect(await isUntouched(second)).toBe(false)
+  expect(await second.recover()).toBe(1)
+  const engine = await second.engineOf('local')
+  const card = await waiting(second, run)
+  // Who began it cannot approve it, nor can somebody without the role.
+  expect(
+    await engine.vote(run, card.call, { ...approver, roles: ['Viewer'], answer: 'approve', reason: null }),
+  ).toEqual({ refused: expect.stringMatching(/OnCall|whoever asks/) })
+  expect(
+    await engine.vote(run, card.call, { ...approver, person: 'lockstep', answer: 'approve', reason: null }),
+  ).toEqual({ refused: expect.stringMatching(/OnCall|whoever asks/) })
+  expect(
+    await engine.vote(run, card.call, { ...approver, answer: 'approve', reason: 'looks right' }),
+  ).toEqual({ comesTo: 'granted' })
+  expect(await ended(second, run)).toMatchObject({
+    status: 'succeeded',
+    runbook: { name: 'rollback-release', version: 1 },
+    startedBy: 'lockstep',
+  })
+})
+
+it('lets no second server onto a data folder', async () => {
+  const home = aHome()
+  await home.open()
+  await expect(home.open()).rejects.toMatchObject({ code: 'engine_running' })
+})
+
+it('hears what people say to a program, and says so when it asks nobody', async () => {
+  const platform = await aHome().open()
+  await publishSamples(platform)
+  const { texts, desk, directory } = platform
+  const runbook = (await texts.findRunbook('local', 'triage', null))!
+  const run = await desk.begin({
+    tenant: 'local',
+    project: directory.projects.default('local').id,
+    by: { actor: 'admin@local', kind: 'local', roles: ['Admin'], persons: ['admin@local'] },
+    playbook: await texts.open('local', runbook, 1),
+    runbook: { id: runbook.id, name: runbook.name, version: 1 },
+    mode: 'execute',
+    inputs: {},
+    context: {},
+    model: null,
+    prompt: null,
+  })
+  for (const text of ['web', 'yes']) await desk.say('local', run, text)
+  expect(await platform.overview.run('local', run)).toMatchObject({ endedAt: null })
+  await desk.say('local', run, 'yes')
+  expect(await ended(platform, run)).toMatchObject({ status: 'succeeded' })
+  expect(JSON.stringify(await platform.store.read(run))).toContain('Take web back: begin rollback-release.')
+  await expect(desk.say('local', run, 'more')).rejects.toThrow()
+})

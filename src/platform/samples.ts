@@ -1,0 +1,53 @@
+/** What a first start publishes, so that there is something to look at: real texts, and a real run on the practice service. */
+import { readFileSync } from 'node:fs'
+import { localTenant } from '../directory/open-directory.ts'
+import { systemActor } from '../directory/principal.ts'
+import type { Platform } from './platform.ts'
+
+const folder = new URL('../../examples/platform/', import.meta.url)
+const runbooks = [
+  { file: 'rollback-release.yaml', name: 'rollback-release', format: 'yaml' },
+  { file: 'refund-order.yaml', name: 'refund-order', format: 'yaml' },
+  { file: 'triage.md', name: 'triage', format: 'markdown' },
+] as const
+const note = 'A sample; it acts on the practice service, where nothing is real.'
+
+/** Whether nobody has ever published or run anything. */
+export async function isUntouched({ directory, overview }: Platform): Promise<boolean> {
+  const { runbooks: texts, policies } = directory.tenants.find(localTenant)!
+  const { items } = await overview.runs({ tenant: localTenant, projects: null }, { limit: 1 })
+  return texts.size === 0 && policies.size === 0 && items.length === 0
+}
+
+/** Publishes the samples and begins a run that waits for somebody on call; gives the name of the run. */
+export async function publishSamples(platform: Platform): Promise<string> {
+  const { directory, texts, desk } = platform
+  const actor = systemActor(localTenant)
+  const project = directory.projects.default(localTenant).id
+  await directory.policies.publish(actor, project, {
+    name: 'practice',
+    text: read('practice-policy.yaml'),
+    note,
+    appliesTo: 'tenant',
+    runbook: null,
+  })
+  for (const { file, name, format } of runbooks)
+    await directory.runbooks.publish(actor, project, { name, text: read(file), note, format })
+  const runbook = (await texts.findRunbook(localTenant, 'rollback-release', project))!
+  return await desk.begin({
+    tenant: localTenant,
+    project,
+    by: { actor: 'lockstep', kind: 'local', roles: [], persons: ['lockstep'] },
+    playbook: await texts.open(localTenant, runbook, 1),
+    runbook: { id: runbook.id, name: runbook.name, version: 1 },
+    mode: 'execute',
+    inputs: { node: 'node-7', service: 'web' },
+    context: {},
+    model: null,
+    prompt: null,
+  })
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(file, folder), 'utf8')
+}
