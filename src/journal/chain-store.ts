@@ -1,6 +1,7 @@
 import type { SealedEntry } from './chain.ts'
 import type { Checkpoint, Signature } from './chain-checkpoint.ts'
 import type { JsonObject } from '../shared/json.ts'
+import type { ChainPart, CheckpointPart, PartQuery } from './chain-part.ts'
 import type { Authorship, Halt, JournalEntry, JournalFact, LeasedJournal } from './journal.ts'
 import type { StoreChanges, StoreMark } from './store-changes.ts'
 
@@ -34,6 +35,10 @@ export interface ChainStore extends LeasedJournal {
   claim(run: string): Promise<void>
   /** The entries of a chain, a run's or a tenant's, with all that proves them; nothing is checked. */
   sealed(chain: string): Promise<readonly SealedEntry[]>
+  /** A part of a chain from its end backwards; nothing is checked. */
+  part(chain: string, query: PartQuery): Promise<ChainPart>
+  /** A part of the checkpoints that name the chain, the newest first, before the given place. */
+  checkpointPart(chain: string, before: number | null, most: number): Promise<CheckpointPart>
   /** The tenants there are. */
   tenants(): Promise<readonly string[]>
   /** Every checkpoint that names the chain, oldest first. */

@@ -6,7 +6,7 @@ import { LockstepError } from '../../shared/lockstep-error.ts'
 import { chainVersion, saltedPayload, writeLink, type ChainLink, type SealedEntry } from '../chain.ts'
 import type { KeyRing } from '../chain-keys.ts'
 import { journalVersion, type JournalEntry } from '../journal.ts'
-import { proofLength, type ChainHeads } from './chain-head.ts'
+import { endOf, proofLength, type ChainHeads } from './chain-head.ts'
 import { payloadPlace } from './chain-writer.ts'
 import { decrypt } from './payload-cipher.ts'
 
@@ -18,6 +18,8 @@ export class ChainReader {
   readonly #keys: KeyRing
   readonly #chain: StatementSync
   readonly #batches: StatementSync
+  readonly #from: StatementSync
+  readonly #upTo: StatementSync
 
   constructor(database: DatabaseSync, heads: ChainHeads, keys: KeyRing) {
     this.#heads = heads
@@ -25,6 +27,11 @@ export class ChainReader {
     this.#chain = database.prepare('SELECT id, tenant, wrapped_by, wrapped_key FROM chains WHERE name = ?')
     this.#batches = database.prepare(
       'SELECT seq, principal, mac_key, facts, proof, body FROM batches WHERE chain = ? ORDER BY seq',
+    )
+    const columns = 'seq, principal, mac_key, facts, proof, body'
+    this.#from = database.prepare(`SELECT ${columns} FROM batches WHERE chain = ? AND seq >= ? ORDER BY seq`)
+    this.#upTo = database.prepare(
+      'SELECT seq, proof FROM batches WHERE chain = ? AND seq <= ? ORDER BY seq DESC LIMIT 2',
     )
   }
 
@@ -40,22 +47,27 @@ export class ChainReader {
   /** The entries of a chain with all that proves them, as they lie in the store. */
   sealed(name: string): readonly SealedEntry[] {
     const chain = this.open(name)
-    if (chain === null) return []
-    const entries: SealedEntry[] = []
-    for (const row of this.#batches.all(chain.id))
-      entries.push(...readBatch(row, chain, entries.at(-1)?.hash ?? null))
-    return entries
+    return chain === null ? [] : readRows(this.#batches.all(chain.id), chain, null)
   }
 
   /**
-   * The entries of a chain, each of them checked: that it is the one that was written, in its place, by who has the key. Throws
-   * `journal_unreadable` at the first that is not.
+   * The entries of a chain from a number on, each of them checked: that it is the one that was written, in its place, by who has the key. Throws
+   * `journal_unreadable` at the first that is not. What comes before them is not looked at.
    */
-  entries(name: string): readonly JournalEntry[] {
-    return this.sealed(name).map((sealed, index) => {
-      if (sealed.link.seq !== index + 1) throw changed(name, index + 1, 'it is missing')
-      return this.check(sealed)
+  entries(name: string, from = 1): readonly JournalEntry[] {
+    const sealed = from === 1 ? this.sealed(name) : this.#sealedFrom(name, from)
+    return sealed.map((each, index) => {
+      if (each.link.seq !== from + index) throw changed(name, from + index, 'it is missing')
+      return this.check(each)
     })
+  }
+
+  #sealedFrom(name: string, from: number): readonly SealedEntry[] {
+    const chain = this.open(name)
+    const [holding, before] = chain === null ? [] : this.#upTo.all(chain.id, from)
+    if (chain === null || holding === undefined) return []
+    const rows = this.#from.all(chain.id, Number(holding['seq']))
+    return readRows(rows, chain, endOf(before).hash).filter(({ link }) => link.seq >= from)
   }
 
   /** The entry, if it is the one that was written after the hash it names, by who has the key; throws `journal_unreadable` if it is not. */
@@ -80,6 +92,16 @@ export interface OpenChain {
   readonly name: string
   readonly tenant: string
   readonly key: KeyObject | null
+}
+
+function readRows(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  chain: OpenChain,
+  before: string | null,
+): readonly SealedEntry[] {
+  const entries: SealedEntry[] = []
+  for (const row of rows) entries.push(...readBatch(row, chain, entries.at(-1)?.hash ?? before))
+  return entries
 }
 
 /** What was appended together, as it lies in the store; `before` is the hash of the entry before it. */

@@ -18,6 +18,7 @@ import { LockstepError } from '../../shared/lockstep-error.ts'
 import { isTenantChain, type SealedEntry } from '../chain.ts'
 import type { Checkpoint, Signature } from '../chain-checkpoint.ts'
 import type { KeyRing } from '../chain-keys.ts'
+import type { ChainPart, CheckpointPart, PartQuery } from '../chain-part.ts'
 import type { CallLedger } from '../call-ledger.ts'
 import type { AdministerOptions, ChainStore, Credential } from '../chain-store.ts'
 import { checkHead, copyFacts, placeFacts } from '../check-append.ts'
@@ -40,6 +41,7 @@ import { openDatabase, type DatabaseOptions } from './open-database.ts'
 import { SqliteActs } from './sqlite-acts.ts'
 import { SqliteChanges } from './sqlite-changes.ts'
 import { SqliteLedger } from './sqlite-ledger.ts'
+import { SqliteParts } from './sqlite-parts.ts'
 import { SqliteReservations } from './sqlite-reservations.ts'
 import type { StoreChanges, StoreMark } from '../store-changes.ts'
 import { storeFailure } from '../store-failure.ts'
@@ -67,6 +69,7 @@ export class SqliteJournal implements ChainStore {
   readonly #acts: SqliteActs
   readonly #counted: SqliteLedger
   readonly #changes: SqliteChanges
+  readonly #parts: SqliteParts
   readonly #claims: RunClaims
   readonly #group: CommitGroup
   /** The runs that the commit under way signs for, by tenant. */
@@ -88,6 +91,7 @@ export class SqliteJournal implements ChainStore {
     const [oldest] = keys.all.values()
     this.#counted = new SqliteLedger(this.#database, (target) => oldest!.mac(`target:${target}`).slice(0, 32))
     this.#changes = new SqliteChanges(this.#database)
+    this.#parts = new SqliteParts(this.#database, this.#reader)
     this.#claims = new RunClaims(this.#database, path)
     this.#group = new CommitGroup({ transact: (work, lazy) => this.#transact(work, lazy) })
   }
@@ -107,7 +111,7 @@ export class SqliteJournal implements ChainStore {
 
   async read(run: string, fromSeq = 1): Promise<readonly JournalEntry[]> {
     if (isTenantChain(run)) return []
-    return this.#ask(() => this.#reader.entries(run)).slice(Math.max(0, fromSeq - 1))
+    return this.#ask(() => this.#reader.entries(run, Math.max(1, fromSeq)))
   }
 
   /** What the runs of a tenant did and spent. A place that is taken need not be safe on the disk before the admission is, which comes after it. */
@@ -158,6 +162,14 @@ export class SqliteJournal implements ChainStore {
 
   async sealed(chain: string): Promise<readonly SealedEntry[]> {
     return this.#ask(() => this.#reader.sealed(chain))
+  }
+
+  async part(chain: string, query: PartQuery): Promise<ChainPart> {
+    return this.#ask(() => this.#parts.entries(chain, query))
+  }
+
+  async checkpointPart(chain: string, before: number | null, most: number): Promise<CheckpointPart> {
+    return this.#ask(() => this.#parts.checkpoints(chain, before, most))
   }
 
   async tenants(): Promise<readonly string[]> {
