@@ -1,11 +1,12 @@
-import { verify, createPublicKey, hash, type KeyObject } from 'node:crypto'
+import { verify, createPublicKey, type KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { openRecords, publicKeyId, type Checkpoint } from '../app.ts'
 import type { Finding, Verdict } from '../proof/verdict.ts'
-import { verifyExport, type VerifyOptions } from '../proof/verify-export.ts'
+import type { VerifyOptions } from '../proof/verify-export.ts'
 import { figure } from '../report/audit-archive.ts'
 import { writeTime } from '../report/csv.ts'
 import { reports } from '../report/reports.ts'
+import { verifyBytes } from '../report/verify-bytes.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Command } from './command.ts'
@@ -54,29 +55,20 @@ export const verifyCommand: Command = {
     const keyFile = flags.get('public-key')
     const publicKeys = keyFile === undefined ? null : await readKeys(keyFile)
     const checkpoints = (lists.get('checkpoint') ?? []).flatMap(readCheckpoints)
-    const { lines, findings } = await read(subject)
-    const verdict = judge(lines, findings, {
-      publicKeys,
-      checkpoints,
-      hash: sha256,
-      verifySignature: checkSignature(),
-    })
+    const { journal, findings } = await read(subject)
+    const options = { publicKeys, checkpoints, verifySignature: checkSignature() }
+    const verdict = judge(await verifyBytes(journal, options), findings)
     terminal.out(flags.has('json') ? `${JSON.stringify(verdict, null, 2)}\n` : describe(verdict, subject))
     return verdict.verdict === 'broken' ? exitCode.verificationFailed : exitCode.done
   },
 }
 
 /** What is wrong with an archive counts as much as what is wrong with the journal in it. */
-function judge(lines: Iterable<string>, found: readonly Finding[], options: VerifyOptions): Verdict {
-  const verdict = verifyExport(lines, options)
+function judge(verdict: Verdict, found: readonly Finding[]): Verdict {
   if (found.length === 0) return verdict
   // Of an archive that could not be opened there is nothing else to say.
   const others = verdict.chains.length === 0 ? [] : verdict.findings
   return { ...verdict, verdict: 'broken', findings: [...found, ...others] }
-}
-
-function sha256(text: string): string {
-  return `sha256:${hash('sha256', text, 'hex')}`
 }
 
 /** Reading a key takes longer than checking with it. */
@@ -92,7 +84,7 @@ function checkSignature(): VerifyOptions['verifySignature'] {
 /** A file wins over a run of the same name: it is the more exact word. */
 async function read(
   subject: string,
-): Promise<{ readonly lines: Iterable<string>; readonly findings: readonly Finding[] }> {
+): Promise<{ readonly journal: Buffer; readonly findings: readonly Finding[] }> {
   if (existsSync(subject)) {
     const found = reports.read(readBytes(subject))
     if (found === null)
@@ -103,7 +95,8 @@ async function read(
   }
   const records = await openRecords(runFolder())
   try {
-    return { lines: await records.export(await findRecord(records, subject), false), findings: [] }
+    const lines = await records.export(await findRecord(records, subject), false)
+    return { journal: Buffer.concat(lines.map((line) => Buffer.from(`${line}\n`))), findings: [] }
   } finally {
     await records.close()
   }

@@ -31,29 +31,50 @@ export interface ReadExport {
 
 /** Reads the lines of an export. What cannot be read is said; nothing is thrown. */
 export function readExport(lines: Iterable<string>): ReadExport {
+  const rest = Iterator.from(lines)
+  let number = 0
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    number++
+    if (isBlank(next.value)) continue
+    let manifest: ExportManifest
+    try {
+      manifest = readManifest(next.value)
+    } catch (error) {
+      return nothing(`line ${number}: ${messageOf(error)}`)
+    }
+    return { manifest, ...readEntries(rest, number) }
+  }
+  return nothing('the export is empty')
+}
+
+function nothing(why: string): ReadExport {
+  return { manifest: null, chains: new Map(), problems: [why] }
+}
+
+/** Reads the entries of an export, which stand in the lines behind the given number of others. */
+export function readEntries(lines: Iterable<string>, before = 0): Omit<ReadExport, 'manifest'> {
   const problems: string[] = []
   const chains = new Map<string, ReadEntry[]>()
-  let manifest: ExportManifest | null = null
   const reader = new LineReader()
-  let number = 0
+  let number = before
   for (const line of lines) {
     number++
-    if (line.trim() === '') continue
+    if (isBlank(line)) continue
     try {
-      if (manifest === null) manifest = readManifest(line)
-      else {
-        const entry = reader.read(line)
-        const chain = chains.get(entry.link.run)
-        if (chain === undefined) chains.set(entry.link.run, [entry])
-        else chain.push(entry)
-      }
+      const entry = reader.read(line)
+      const chain = chains.get(entry.link.run)
+      if (chain === undefined) chains.set(entry.link.run, [entry])
+      else chain.push(entry)
     } catch (error) {
       problems.push(`line ${number}: ${messageOf(error)}`)
-      if (manifest === null) break
     }
   }
-  if (manifest === null && problems.length === 0) problems.push('the export is empty')
-  return { manifest, chains, problems }
+  return { chains, problems }
+}
+
+/** Whether nothing stands in a line of an export, as behind the last one. */
+export function isBlank(line: string): boolean {
+  return line.trim() === ''
 }
 
 function readManifest(line: string): ExportManifest {
@@ -189,8 +210,8 @@ function readFramed(line: string, frame: Frame): ReadEntry | null {
   const link: ChainLink = {
     v: chainVersion,
     run: frame.run,
-    seq: Number(line.slice(seq, where)),
-    at: Number(line.slice(timeStart, payload - payloadSign.length)),
+    seq: readNumber(line, seq, where),
+    at: readNumber(line, timeStart, payload - payloadSign.length),
     tenant: frame.tenant,
     principal: frame.principal,
     type: line.slice(type, typeEnd),
@@ -201,6 +222,21 @@ function readFramed(line: string, frame: Frame): ReadEntry | null {
   if (link.type.includes('\\')) return null
   return new SealedLine(line, checkLink(link), end, salt)
 }
+
+/** The whole number in a part of a line, without cutting it out; what is spelled in another way is left to the platform. */
+function readNumber(line: string, from: number, to: number): number {
+  let number = 0
+  for (let index = from; index < to; index++) {
+    const digit = line.charCodeAt(index) - zero
+    if (!(digit >= 0 && digit <= 9) || index - from === mostDigits) return Number(line.slice(from, to))
+    number = number * 10 + digit
+  }
+  return number
+}
+
+const zero = 0x30
+/** So many digits are exact, whatever they are. */
+const mostDigits = 15
 
 const framePattern =
   /^\{"link":\{"at":[^,]*,"payload":"[^"]*","prev":(?:null|"[^"]*")(,"principal":"([^"\\]*)","run":"([^"\\]*)","seq":)\d+(,"tenant":"([^"\\]*)","type":")[^"]*","v":1\},"hash":"[^"]*","mac":"[^"]*(","key":"[^"\\]*","salt":")/

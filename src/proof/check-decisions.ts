@@ -15,7 +15,7 @@ import type { CompiledPlaybook } from '../playbook/compile-playbook.ts'
 import { describeEvent, isSameEvent } from '../run/compare-event.ts'
 import { decide } from '../run/decide.ts'
 import type { RunEvent } from '../run/event.ts'
-import { isRunEventType } from '../run/event-type.ts'
+import { runEventType } from '../run/event-type.ts'
 import { passTime, perform, startRun } from '../run/perform.ts'
 import { missingPolicy } from '../run/policy-view.ts'
 import type { Facts } from '../run/request.ts'
@@ -74,7 +74,7 @@ class DecisionCheck implements DecisionReport {
   #at = 0
   /** The first event that is known from what it says for people only (R4). */
   #viewed = Infinity
-  #links: readonly ReadEntry['link'][] = []
+  #entries: readonly ReadEntry[] = []
   #risks: ReadonlyMap<string, string> | null = null
   #governed = false
 
@@ -91,16 +91,17 @@ class DecisionCheck implements DecisionReport {
 
   /** Takes the machine's events out of the entries, up to the first that is gone. */
   read(entries: readonly ReadEntry[]): void {
-    this.#links = entries.map(({ link }) => link)
+    this.#entries = entries
     for (const entry of entries) {
-      const { type, at, seq } = entry.link
-      if (!isRunEventType(type)) {
-        if (shellTypes.test(type)) continue
-        this.giveUp(`'${type}' is not decided again by this version`, seq)
+      const { at, seq } = entry.link
+      const type = runEventType(entry.link.type)
+      if (type === null) {
+        if (shellTypes.test(entry.link.type)) continue
+        this.giveUp(`'${entry.link.type}' is not decided again by this version`, seq)
         return
       }
       const payload = entry.data()
-      const fact = payload ?? (entry.view === null ? null : { ...entry.view })
+      const fact: Record<string, unknown> | null = payload ?? (entry.view === null ? null : { ...entry.view })
       if (fact === null) {
         this.giveUp('its payload is not in the export, so nothing from there on is decided again', seq)
         return
@@ -109,7 +110,9 @@ class DecisionCheck implements DecisionReport {
         this.#viewed = Math.min(this.#viewed, this.#events.length)
         this.giveUp('its payload was withheld: what it says for people is taken on its word', seq)
       }
-      this.#events.push(Object.assign(fact, { type, at }) as unknown as RunEvent)
+      fact['type'] = type
+      fact['at'] = at
+      this.#events.push(fact as unknown as RunEvent)
       this.#seqs.push(seq)
       if (type === 'run.finished') this.status = String(fact['status'])
     }
@@ -193,7 +196,7 @@ class DecisionCheck implements DecisionReport {
       const ticket = state.byCallId.get(event.callId)
       if (ticket === undefined || ticket.approval === null) return null
       // Whoever rewrites a vote may leave them out there; the principals of the entries stand in the links.
-      const before = this.#links.slice(0, this.#seqs[this.#at]! - 1)
+      const before = this.#entries.slice(0, this.#seqs[this.#at]! - 1).map(({ link }) => link)
       const message = voteProblem(ticket, event, [...(event.requesters ?? []), ...requestersOf(before)])
       return message === null ? null : { message, kind: 'forged_decision' }
     }

@@ -17,7 +17,9 @@ import { readZip } from './zip-reader.ts'
 
 /** An archive as far as it can be trusted. */
 export interface ReadArchive {
-  /** The lines of the journal in it; empty where there are none. */
+  /** The journal in it; empty where there is none. */
+  readonly journal: Buffer
+  /** The lines of the journal. */
   readonly lines: Iterable<string>
   /** What is wrong with the archive itself; what is wrong with the journal, the verifier says. */
   readonly findings: readonly Finding[]
@@ -37,7 +39,7 @@ export function readArchive(bytes: Buffer): ReadArchive {
     members = readZip(bytes, limitsFor(bytes.length))
   } catch (error) {
     if (!LockstepError.isInstance(error)) throw error
-    return { lines: [], findings: [finding('unreadable', error.message)] }
+    return nothing([finding('unreadable', error.message)])
   }
   const journal = members.get(journalName)
   const manifest = members.get(manifestName)
@@ -46,15 +48,19 @@ export function readArchive(bytes: Buffer): ReadArchive {
       hint: 'make one: lockstep export --from DATE --to DATE -o FILE.zip',
     })
   const stated = readManifest(manifest)
-  if (typeof stated === 'string') return { lines: [], findings: [finding('unreadable', stated)] }
+  if (typeof stated === 'string') return nothing([finding('unreadable', stated)])
   const findings = compareMembers(members, stated)
-  if (journal === undefined) return { lines: [], findings }
-  if (!isUtf8(journal))
-    return { lines: [], findings: [...findings, finding('unreadable', `${journalName} is not UTF-8`)] }
+  if (journal === undefined) return nothing(findings)
+  if (!isUtf8(journal)) return nothing([...findings, finding('unreadable', `${journalName} is not UTF-8`)])
   const lines = splitLines(journal)
   // What is damaged already is not compared again with what follows from it.
   if (findings.length === 0) findings.push(...compareDerived(members, lines, stated))
-  return { lines, findings }
+  return { journal, lines, findings }
+}
+
+/** What is left of an export of which nothing can be read. */
+export function nothing(findings: readonly Finding[]): ReadArchive {
+  return { journal: Buffer.alloc(0), lines: [], findings }
 }
 
 function readManifest(bytes: Buffer | undefined): ArchiveManifest | string {

@@ -4,7 +4,7 @@ import { missingPayloads } from '../journal/missing-payload.ts'
 import { readExport } from '../journal/read-export.ts'
 import { archiveMembers, summarize } from './audit-archive.ts'
 import { auditRuns } from './audit-run.ts'
-import { readArchive } from './read-archive.ts'
+import { nothing, readArchive, type ReadArchive } from './read-archive.ts'
 import { writeRunPage } from './run-page.ts'
 import { splitLines } from './split-lines.ts'
 import { looksLikeZip } from './zip-reader.ts'
@@ -36,11 +36,11 @@ export const reports = {
   },
 
   /** The lines of an export, be it an archive or lines of JSON; null for what is neither. Throws `usage` for an archive of something else. */
-  read(bytes: Buffer): { readonly lines: Iterable<string>; readonly findings: readonly Finding[] } | null {
+  read(bytes: Buffer): ReadArchive | null {
     if (looksLikeZip(bytes)) return readArchive(bytes)
     const lines = splitLines(bytes)
     if (!looksLikeExport(lines)) return null
-    return isUtf8(bytes) ? { lines, findings: [] } : { lines: [], findings: [notText] }
+    return isUtf8(bytes) ? { journal: bytes, lines, findings: [] } : nothing([notText])
   },
 }
 

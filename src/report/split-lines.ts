@@ -2,12 +2,17 @@
 export function splitLines(bytes: Buffer): Iterable<string> {
   return {
     *[Symbol.iterator]() {
-      for (let start = 0; start < bytes.length;) {
-        const found = bytes.indexOf(0x0a, start)
-        const end = found === -1 ? bytes.length : found
-        yield bytes.toString('utf8', start, end)
-        start = end + 1
-      }
+      for (const [from, to] of lineRanges(bytes)) yield bytes.toString('utf8', from, to)
     },
+  }
+}
+
+/** From where to where each line goes, without what ends it. */
+export function* lineRanges(bytes: Buffer): Generator<readonly [from: number, to: number]> {
+  for (let start = 0; start < bytes.length;) {
+    const found = bytes.indexOf(0x0a, start)
+    const end = found === -1 ? bytes.length : found
+    yield [start, end]
+    start = end + 1
   }
 }

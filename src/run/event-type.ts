@@ -55,7 +55,14 @@ const types: Readonly<Record<RunEvent['type'], true>> = {
   'compensation.begun': true,
 }
 
+const known: ReadonlyMap<string, string> = new Map(Object.keys(types).map((type) => [type, type]))
+
+/** The kind of event that the text names, if the run machine makes such events; comparing it then takes no reading of letters. */
+export function runEventType(type: string): RunEvent['type'] | null {
+  return (known.get(type) as RunEvent['type'] | undefined) ?? null
+}
+
 /** Says whether the run machine makes events of this kind. */
 export function isRunEventType(type: string): type is RunEvent['type'] {
-  return Object.hasOwn(types, type)
+  return known.has(type)
 }
