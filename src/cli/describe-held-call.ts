@@ -1,10 +1,10 @@
 import { whyNoVote } from '../policy/judge-approval.ts'
 import type { ApprovalDemand } from '../policy/decision.ts'
-import type { ApprovalVote } from '../run/approval.ts'
 import type { HeldCall } from '../overview/held-call.ts'
 import { rolesOf, type People } from './local-user.ts'
 import type { RunStanding } from './run-standing.ts'
-import { describeCall } from './run-view.ts'
+import { describeCall } from '../overview/describe-call.ts'
+import { describeRule, describeVote } from '../overview/describe-vote.ts'
 
 /** What it takes, one line for each demand: how many, who, how identified; and which of the people that are known could. */
 export function describeDemands(
@@ -40,19 +40,6 @@ export function knownApprovers(
         whyNoVote(demand, { person, identity, roles: rolesOf(people, person) }, requesters) === null,
     ),
   )
-}
-
-/** Which rule asks for the approval, and why. */
-export function describeRule({ decision: { rule, policy, reason } }: Pick<HeldCall, 'decision'>): string {
-  const by = policy === null ? 'no policy' : `${policy.id}@${policy.version}`
-  return `${rule ?? 'no rule'} of ${by}: ${reason}`
-}
-
-/** What a person said, and how it is known who they are. */
-export function describeVote({ person, identity, answer, reason }: ApprovalVote): string {
-  const how = identity === 'asserted' ? 'ASSERTED, nobody checked' : identity
-  const said = answer === 'approve' ? 'approved' : 'denied'
-  return `${person} (${how}) ${said}${reason === null ? '' : `: ${reason}`}`
 }
 
 /** How long something is still possible, roughly. */

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { describeCall } from '../overview/describe-call.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import type { PlaybookPlan } from '../tool/playbook-plan.ts'
 import type { StepStatus } from '../run/step-status.ts'
@@ -21,8 +22,6 @@ export interface ShownStep {
 
 /** How a call is put in a line: its tool and what matters of its arguments. */
 export type DescribeCall = (tool: string, args: JsonObject) => string
-
-const mostShown = 60
 
 const marks = { completed: '✓', failed: '✗', skipped: '–', in_progress: '▸', pending: '·' } as const
 
@@ -116,15 +115,6 @@ export class RunView {
     if (this.#shown > 0) this.#screen.write(`\u001b[${this.#shown}A\u001b[0J`)
     this.#shown = 0
   }
-}
-
-/** A call with all its arguments, each short enough for a line. */
-export function describeCall(tool: string, args: JsonObject): string {
-  const shown = Object.entries(args).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return `${name}=${text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`}`
-  })
-  return escapeControl(`${tool.padEnd(16)} ${shown.join(' ')}`)
 }
 
 function describeCalls(execution: StepExecution): string {

@@ -10,7 +10,7 @@
  * V3  Whoever asks sees everything that was heard before they asked.
  * V4  The views are made anew where they have another form, or go on from a mark that the store does not know.
  */
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ChainStore } from '../journal/chain-store.ts'
 import type { JournalEntry } from '../journal/journal.ts'
 import type { StoreMark } from '../journal/store-changes.ts'
@@ -45,6 +45,7 @@ export interface OverviewOptions {
   readonly onTrouble?: (error: unknown) => void
 }
 
+const findRun = 'SELECT * FROM runs WHERE run = ? AND tenant = ?'
 /** How many commits of the store are looked through at once. */
 const atOnce = 2000
 /** How many runs are kept in memory, so that what they add need not be read from the store. */
@@ -64,6 +65,9 @@ export class Overview {
   /** Runs that have to be read from the store. */
   readonly #stale = new Set<string>()
   #mark: StoreMark | null = null
+  /** When the next approval can no longer be given. */
+  #nextExpiry = -Infinity
+  #findRun: StatementSync
   #work: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -75,6 +79,7 @@ export class Overview {
     this.#names = new PlaybookNames(options.store)
     this.#database = openViews(options.path)
     this.#writer = new ViewWriter(this.#database)
+    this.#findRun = this.#database.prepare(findRun)
     const mark = this.#database.prepare("SELECT value FROM meta WHERE key = 'mark'").get()
     this.#mark = mark === undefined ? null : (JSON.parse(String(mark['value'])) as StoreMark)
   }
@@ -122,7 +127,7 @@ export class Overview {
   /** The card of a run; null if there is no such run in the tenant. */
   async run(tenant: string, run: string): Promise<RunCard | null> {
     await this.#current()
-    const row = this.#database.prepare('SELECT * FROM runs WHERE run = ? AND tenant = ?').get(run, tenant)
+    const row = this.#findRun.get(run, tenant)
     return row === undefined ? null : cardOf(row)
   }
 
@@ -177,11 +182,18 @@ export class Overview {
 
   /** V3. */
   async #current(): Promise<void> {
-    const expired = this.#database
-      .prepare("SELECT DISTINCT run FROM approvals WHERE state IN ('waiting', 'granted') AND expires_at <= ?")
-      .all(this.#now())
-    for (const row of expired) this.#touch(String(row['run']))
+    const now = this.#now()
+    if (now >= this.#nextExpiry) this.#expire(now)
     if (this.#dirty.size + this.#stale.size > 0) await this.#settled(() => this.#write(null))
+  }
+
+  /** An approval that nobody gave in time waits no longer, whether or not anybody is there to write that down. */
+  #expire(now: number): void {
+    const over = "FROM approvals WHERE state IN ('waiting', 'granted') AND expires_at"
+    const expired = this.#database.prepare(`SELECT DISTINCT run ${over} <= ?`).all(now)
+    for (const row of expired) this.#touch(String(row['run']))
+    const next = this.#database.prepare(`SELECT MIN(expires_at) AS next ${over} > ?`).get(now)?.['next']
+    this.#nextExpiry = typeof next === 'number' ? next : Infinity
   }
 
   /** One after another; null once it is closed. */
@@ -226,6 +238,8 @@ export class Overview {
       throw error
     }
     if (mark !== null) this.#mark = mark
+    // What was just written may end sooner than anything before it.
+    if (dirty.length > 0) this.#nextExpiry = -Infinity
     for (const run of dirty) {
       this.#dirty.delete(run)
       if (this.#folds.get(run)?.ended === true) this.#folds.delete(run)
@@ -286,6 +300,7 @@ export class Overview {
   #startOver(): void {
     remake(this.#database)
     this.#writer = new ViewWriter(this.#database)
+    this.#findRun = this.#database.prepare(findRun)
     this.#mark = null
     this.#folds.clear()
     this.#dirty.clear()

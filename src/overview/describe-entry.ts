@@ -1,11 +1,11 @@
-import type { JournalEntry } from '../app.ts'
+import type { JournalEntry } from '../journal/journal.ts'
 import type { ApprovalVote } from '../run/approval.ts'
 import { describeFoundOut } from '../run/found-out.ts'
 import type { Outcome } from '../run/ticket.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
-import { describeRule, describeVote } from './describe-held-call.ts'
-import type { HeldCall } from '../overview/held-call.ts'
-import { describeCall } from './run-view.ts'
+import { describeRule, describeVote } from './describe-vote.ts'
+import type { HeldCall } from './held-call.ts'
+import { describeCall } from './describe-call.ts'
 
 /** What one entry says, in at most one line; what only machines need says nothing. */
 export function describeEntry({ type, data, seq }: JournalEntry): string[] {
