@@ -9,11 +9,12 @@
  * D2  A secret is shown once, when it is made; what is kept is its hash, except where it has to sign something.
  * D3  Who is disabled counts no more at once: sessions and links end, and keys with their owner.
  */
-import { ActLog, type DirectoryStore } from './act-log.ts'
+import type { ActLog } from './act-log.ts'
 import { ApiKeys } from './api-keys.ts'
 import { Bindings } from './bindings.ts'
 import { Links } from './links.ts'
 import { Passkeys } from './passkeys.ts'
+import type { PasswordCost } from './password-hasher.ts'
 import { Passwords } from './passwords.ts'
 import { People } from './people.ts'
 import type { Actor, Principal, RoleGrant } from './principal.ts'
@@ -22,6 +23,12 @@ import { PublishedRunbooks, PublishedTexts } from './published-texts.ts'
 import { Sessions } from './sessions.ts'
 import { Tenants } from './tenants.ts'
 import { Hooks, Webhooks } from './webhooks.ts'
+
+/** What can be set. */
+export interface DirectorySettings {
+  /** How much work the hash of a password is; what is safe today if it is not said. */
+  readonly passwordCost?: PasswordCost | undefined
+}
 
 /** The directory of all tenants of a store. */
 export class Directory {
@@ -40,7 +47,7 @@ export class Directory {
   readonly hooks: Hooks
   readonly #log: ActLog
 
-  constructor(log: ActLog) {
+  constructor(log: ActLog, { passwordCost }: DirectorySettings = {}) {
     this.#log = log
     this.tenants = new Tenants(log)
     this.projects = new Projects(log)
@@ -49,17 +56,12 @@ export class Directory {
     this.keys = new ApiKeys(log, this.people)
     this.links = new Links(log)
     this.sessions = new Sessions(log)
-    this.passwords = new Passwords(log, this.people, this.sessions)
+    this.passwords = new Passwords(log, this.people, this.sessions, passwordCost)
     this.passkeys = new Passkeys(log, this.people, this.sessions)
     this.runbooks = new PublishedRunbooks(log)
     this.policies = new PublishedTexts(log, 'policy')
     this.webhooks = new Webhooks(log)
     this.hooks = new Hooks(log)
-  }
-
-  /** Reads the directory of a store. Throws `journal_unreadable` if that cannot be trusted. */
-  static async open(store: DirectoryStore, now: () => number = Date.now): Promise<Directory> {
-    return new Directory(await ActLog.open(store, now))
   }
 
   /** Who a session belongs to, in its own tenant or another one in which it has an account; null if there is no such session or account. */

@@ -1,6 +1,5 @@
-import type { ActLog, DirectoryStore } from './act-log.ts'
-import { ActLog as Log } from './act-log.ts'
-import { Directory } from './directory.ts'
+import { ActLog, type DirectoryStore } from './act-log.ts'
+import { Directory, type DirectorySettings } from './directory.ts'
 import type { DirectoryFact } from './fact.ts'
 import { firstLinkLifetime, planLink, type NewLink } from './links.ts'
 import { newId } from './new-id.ts'
@@ -17,7 +16,7 @@ const firstUsers = [
 ] as const
 
 /** How a directory is opened. */
-export interface DirectoryOptions {
+export interface DirectoryOptions extends DirectorySettings {
   readonly store: DirectoryStore
   readonly now?: () => number
 }
@@ -34,9 +33,10 @@ export interface FirstLink extends NewLink {
 export async function openDirectory({
   store,
   now = Date.now,
+  ...settings
 }: DirectoryOptions): Promise<{ readonly directory: Directory; readonly firstLinks: readonly FirstLink[] }> {
-  const log = await Log.open(store, now)
-  const directory = new Directory(log)
+  const log = await ActLog.open(store, now)
+  const directory = new Directory(log, settings)
   const firstLinks = await makeFirstLinks(log, directory)
   await sweep(log)
   return { directory, firstLinks }

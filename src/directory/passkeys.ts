@@ -16,6 +16,8 @@ export interface PasskeySite {
 }
 
 const mostOfOne = 20
+/** EdDSA, ES256 and RS256, by their COSE numbers: what authenticators have. */
+const algorithms = [-8, -7, -257]
 
 /** The passkeys of users (WebAuthn). */
 export class Passkeys {
@@ -48,6 +50,7 @@ export class Passkeys {
       userID: new TextEncoder().encode(user),
       challenge: Buffer.from(this.#challenges.make(user), 'base64url'),
       excludeCredentials: this.list(tenant, user).flatMap(({ id }) => this.#webAuthnId(id)),
+      supportedAlgorithmIDs: algorithms,
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     })
     return options as unknown as JsonObject
@@ -64,6 +67,7 @@ export class Passkeys {
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
     const verified = await verifyRegistrationResponse({
       response: answer as unknown as RegistrationResponseJSON,
+      supportedAlgorithmIDs: algorithms,
       expectedChallenge: (challenge) => this.#challenges.take(challenge, user),
       expectedOrigin: origin,
       expectedRPID: hostOf(origin),

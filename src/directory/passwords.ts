@@ -1,6 +1,6 @@
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { ActLog } from './act-log.ts'
-import { hashPassword, isPassword } from './password-hash.ts'
+import { PasswordHasher, type PasswordCost } from './password-hasher.ts'
 import type { People } from './people.ts'
 import type { Actor } from './principal.ts'
 import { found } from './refusal.ts'
@@ -26,8 +26,10 @@ export class Passwords {
   readonly #people: People
   readonly #sessions: Sessions
   readonly #backoff: SignInBackoff
+  readonly #hasher: PasswordHasher
 
-  constructor(log: ActLog, people: People, sessions: Sessions) {
+  constructor(log: ActLog, people: People, sessions: Sessions, cost?: PasswordCost) {
+    this.#hasher = new PasswordHasher(cost)
     this.#log = log
     this.#people = people
     this.#sessions = sessions
@@ -43,7 +45,7 @@ export class Passwords {
     // Counted before it is known: of many attempts at once none is free.
     this.#backoff.failed(account, address)
     const user = this.#people.byEmail(tenant, email)
-    const right = await isPassword(password, user === null ? null : this.#hashOf(user.id))
+    const right = await this.#hasher.check(password, user === null ? null : this.#hashOf(user.id))
     if (!right || user === null || user.disabled) throw signInFailed('password')
     this.#backoff.succeeded(account, address)
     return await this.#sessions.begin(tenant, user.id, 'password', agent)
@@ -60,13 +62,13 @@ export class Passwords {
     if (before !== null && !this.#isRecovering(actor.tenant, session)) {
       this.#backoff.check(account, address)
       this.#backoff.failed(account, address)
-      if (!(await isPassword(current ?? '', before)))
+      if (!(await this.#hasher.check(current ?? '', before)))
         throw new LockstepError('forbidden', 'The current password is another one.', {
           hint: 'Give the current password. Who has forgotten it asks an Admin for a link, and sets another one right after signing in with it.',
         })
       this.#backoff.succeeded(account, address)
     }
-    const hash = await hashPassword(password)
+    const hash = await this.#hasher.hash(password)
     await this.#log.act(actor, (state) => {
       // Who set another one meanwhile knew the current one, too; this one was not asked about that.
       if (this.#hashOf(user) !== before)

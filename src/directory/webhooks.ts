@@ -8,6 +8,8 @@ import type { IncomingHook, Webhook } from './state.ts'
 
 /** A webhook to be made. */
 export type NewWebhook = Omit<FactData<'webhook.made'>, 'id'>
+/** What of a webhook is to be another; what is undefined stays. */
+export type WebhookChange = { readonly [Key in keyof NewWebhook]?: NewWebhook[Key] | undefined }
 /** An incoming hook to be made. */
 export type NewHook = Omit<FactData<'hook.made'>, 'id'>
 
@@ -45,12 +47,12 @@ export class Webhooks {
   }
 
   /** Changes what is given, and leaves the rest. Throws `not_found`. */
-  async change(actor: Actor, id: string, change: Partial<NewWebhook>): Promise<Webhook> {
+  async change(actor: Actor, id: string, change: WebhookChange): Promise<Webhook> {
     return await this.#log.act(actor, (state) => {
       const { createdAt: _, createdBy: __, ...known } = found(state.webhooks.get(id), 'webhook', id)
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       return {
-        facts: [{ type: 'webhook.changed', data: { ...known, ...given, id } }],
+        facts: [{ type: 'webhook.changed', data: { ...known, ...(given as Partial<NewWebhook>), id } }],
         result: ({ webhooks }) => webhooks.get(id)!,
       }
     })
