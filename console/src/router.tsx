@@ -9,7 +9,7 @@ import {
 import { failedWith } from './server/ask.ts'
 import { meQuery } from './server/me.ts'
 import { queryClient, whenSignedOut } from './server/query-client.ts'
-import { NoSuchPage, RouteProblem } from './shell/route-problem.tsx'
+import { NoSuchPage, RouteProblem, ShellProblem } from './shell/route-problem.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Outlet })
@@ -25,6 +25,7 @@ const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   component: Shell,
+  errorComponent: ShellProblem,
   beforeLoad: async ({ location }) => {
     try {
       await queryClient.ensureQueryData(meQuery)
@@ -77,11 +78,67 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./page/audit/audit-page.tsx'), 'AuditPage'),
 })
 
+const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NoSuchPage })
+
+const playbooks = createRoute({
+  getParentRoute: () => shell,
+  path: '/playbooks',
+  validateSearch: texts('search', 'archived'),
+  component: lazyRouteComponent(() => import('./page/playbooks/playbooks-page.tsx'), 'PlaybooksPage'),
+})
+
+const newPlaybook = createRoute({
+  getParentRoute: () => shell,
+  path: '/playbooks/new',
+  component: lazyRouteComponent(() => import('./page/playbooks/new-playbook-page.tsx'), 'NewPlaybookPage'),
+})
+
+const playbook = createRoute({
+  getParentRoute: () => shell,
+  path: '/playbooks/$id',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('./page/playbooks/playbook-page.tsx'), 'PlaybookPage'),
+})
+
+const policies = createRoute({
+  getParentRoute: () => shell,
+  path: '/policies',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('./page/policies/policies-page.tsx'), 'PoliciesPage'),
+})
+
+const newPolicy = createRoute({
+  getParentRoute: () => shell,
+  path: '/policies/new',
+  component: lazyRouteComponent(() => import('./page/policies/new-policy-page.tsx'), 'NewPolicyPage'),
+})
+
+const policy = createRoute({
+  getParentRoute: () => shell,
+  path: '/policies/$id',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('./page/policies/policy-page.tsx'), 'PolicyPage'),
+})
+
+const analytics = createRoute({
+  getParentRoute: () => shell,
+  path: '/analytics',
+  validateSearch: texts('range'),
+  component: lazyRouteComponent(() => import('./page/analytics/analytics-page.tsx'), 'AnalyticsPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('./page/settings/settings-page.tsx'), 'SettingsPage'),
+})
+
 /** Every page there is. Each is loaded when it is visited. */
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    shell.addChildren([dashboard, runs, run, approvals, approval, audit]),
+    shell.addChildren([dashboard, runs, run, approvals, approval, audit, nowhere]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

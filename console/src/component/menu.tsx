@@ -10,13 +10,14 @@ export function Menu({
   className = '',
 }: {
   trigger: ReactNode
-  label: string
+  /** The name of a trigger that shows no words. */
+  label?: string
   children: ReactNode
   className?: string
 }) {
   return (
     <Base.Root modal={false}>
-      <Base.Trigger aria-label={label} className={className}>
+      <Base.Trigger {...(label === undefined ? {} : { 'aria-label': label })} className={className}>
         {trigger}
       </Base.Trigger>
       <Base.Portal>

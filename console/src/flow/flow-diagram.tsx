@@ -131,7 +131,10 @@ function StepBox({
         />
       </span>
       <span className="min-w-0 grow">
-        <span className="block truncate text-sm font-medium">{step.name}</span>
+        <span className="block truncate text-sm font-medium">
+          {step.name}
+          {sign !== null && <span className="sr-only">, {sign.words}</span>}
+        </span>
         <span className="block truncate text-xs text-muted">{about}</span>
       </span>
     </>
@@ -147,7 +150,6 @@ function StepBox({
       className={`${className} hover:border-accent`}
       style={style}
       title={title}
-      aria-label={title}
       aria-pressed={chosen}
       onClick={onChoose}
     >

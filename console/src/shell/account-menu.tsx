@@ -12,13 +12,15 @@ export function AccountMenu() {
   const [theme, setTheme] = useState(chosenTheme)
   return (
     <Menu
-      label={`Account: ${me.name}`}
       className="flex w-full items-center gap-2 rounded-md px-2.5 py-1.5 text-left hover:bg-hover"
       trigger={
         <>
           <Icon name="person" className="size-5 text-muted" />
           <span className="min-w-0 grow">
-            <span className="block truncate text-sm font-medium">{me.name}</span>
+            <span className="block truncate text-sm font-medium">
+              <span className="sr-only">Account: </span>
+              {me.name}
+            </span>
             <span className="block truncate text-xs text-muted">{describeRoles(me.roles)}</span>
           </span>
         </>

@@ -7,9 +7,13 @@ import { useMe } from '../server/me.ts'
 
 const entries = [
   { to: '/', label: 'Dashboard', icon: 'dashboard', needs: 'run:read' },
+  { to: '/playbooks', label: 'Playbooks', icon: 'playbook', needs: 'runbook:read' },
   { to: '/runs', label: 'Runs', icon: 'run', needs: 'run:read' },
   { to: '/approvals', label: 'Approvals', icon: 'approval', needs: 'approval:read' },
+  { to: '/policies', label: 'Policies', icon: 'policy', needs: 'policy:read' },
+  { to: '/analytics', label: 'Analytics', icon: 'analytics', needs: 'analytics:read' },
   { to: '/audit', label: 'Audit', icon: 'audit', needs: 'audit:read' },
+  { to: '/settings', label: 'Settings', icon: 'settings', needs: null },
 ] as const satisfies readonly { to: string; label: string; icon: IconName; needs: Permission | null }[]
 
 /** The places of the console; those that somebody may not read are left out. */
@@ -19,7 +23,7 @@ export function Navigation({ onChosen }: { onChosen?: () => void }) {
     <nav aria-label="Main">
       <ul className="flex flex-col gap-0.5">
         {entries
-          .filter(({ needs }) => permissions.includes(needs))
+          .filter(({ needs }) => needs === null || permissions.includes(needs))
           .map(({ to, label, icon }) => (
             <li key={to}>
               <Link

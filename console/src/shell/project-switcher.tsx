@@ -17,13 +17,15 @@ export function ProjectSwitcher() {
   }
   return (
     <Menu
-      label={`Project: ${name}`}
       className="flex w-full items-center gap-2 rounded-md border border-line bg-surface px-2.5 py-1.5 text-left hover:bg-hover"
       trigger={
         <>
           <span className="min-w-0 grow">
             <span className="block truncate text-xs text-muted">{tenant.name}</span>
-            <span className="block truncate text-sm font-medium">{name}</span>
+            <span className="block truncate text-sm font-medium">
+              <span className="sr-only">Project: </span>
+              {name}
+            </span>
           </span>
           <Icon name="down" className="size-3.5 text-muted" />
         </>

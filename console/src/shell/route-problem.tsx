@@ -1,5 +1,4 @@
-import { useRouter, type ErrorComponentProps } from '@tanstack/react-router'
-import { Link } from '@tanstack/react-router'
+import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-router'
 import { Empty } from '../component/empty.tsx'
 import { Problem } from '../component/problem.tsx'
 import { queryClient } from '../server/query-client.ts'
@@ -17,6 +16,15 @@ export function RouteProblem({ error, reset }: ErrorComponentProps) {
     <Page title="Something went wrong">
       <Problem error={error} retry={retry} />
     </Page>
+  )
+}
+
+/** Stands in for the whole console where not even the shell can be shown. */
+export function ShellProblem(props: ErrorComponentProps) {
+  return (
+    <main>
+      <RouteProblem {...props} />
+    </main>
   )
 }
 

@@ -41,9 +41,12 @@ export function Shell() {
           </Drawer.Portal>
         </Drawer.Root>
       </header>
-      <div className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col gap-3 border-r border-line bg-surface p-3 md:flex">
+      <aside
+        aria-label="Places"
+        className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col gap-3 border-r border-line bg-surface p-3 md:flex"
+      >
         <Side />
-      </div>
+      </aside>
       <main id="main" tabIndex={-1} className="min-w-0 grow outline-none">
         <HaltNotice />
         <Outlet />
