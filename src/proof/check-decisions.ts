@@ -84,9 +84,10 @@ class DecisionCheck implements DecisionReport {
   }
 
   get notRecomputable(): readonly Unchecked[] {
-    const tell = (why: string, times: number) => (times === 1 ? why : `${why} (${times} times)`)
-    const listed = [...this.#unchecked]
-    return listed.map(([why, { seq, times }]) => ({ chain: this.#chain, seq, why: tell(why, times) }))
+    return Array.from(this.#unchecked, ([what, { seq, times }]) => {
+      const why = times === 1 ? what : `${what} (${times} times)`
+      return { chain: this.#chain, seq, why }
+    })
   }
 
   /** Takes the machine's events out of the entries, up to the first that is gone. */

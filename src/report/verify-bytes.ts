@@ -148,7 +148,7 @@ class Thread {
 
   begin(job: VerifyJob): void {
     this.#worker.ref()
-    this.#worker.postMessage(job)
+    this.#worker.postMessage(job, [])
   }
 
   dismiss(): void {

@@ -18,5 +18,5 @@ parentPort!.once('message', ({ manifest: [from, to], chunks, owners }: VerifyJob
     for (const [chain, entries] of chains)
       checked.push({ chain, entries: entries.length, check: check(chain, entries) })
   }
-  parentPort!.postMessage(checked)
+  parentPort!.postMessage(checked, [])
 })
