@@ -25,6 +25,18 @@ export async function inWorld<Result>(
   }
 }
 
+/** Lets several runs live, each in a fresh world of its own. */
+export async function inWorlds<Result>(
+  procedure: ProcedureName,
+  runs: readonly string[],
+  live: (jobs: readonly Job[]) => Promise<Result>,
+  jobs: readonly Job[] = [],
+): Promise<Result> {
+  const run = runs[jobs.length]
+  if (run === undefined) return await live(jobs)
+  return await inWorld(procedure, run, (job) => inWorlds(procedure, runs, live, [...jobs, job]))
+}
+
 /** The run that nothing happens to, and how many appends it takes. */
 export async function undisturbed(
   procedure: ProcedureName,

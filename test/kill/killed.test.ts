@@ -4,15 +4,18 @@
  * and the record verifies.
  */
 import { expect, test } from 'vitest'
-import { expectSame, inWorld, undisturbed } from './in-world.ts'
+import { expectSame, inWorld, inWorlds, undisturbed } from './in-world.ts'
 import type { Death } from './killed-child.ts'
 import { expectProven, type RunOutcome } from './outcome-of.ts'
 import type { ProcedureName } from './procedures.ts'
 import { runChild } from './run-child.ts'
-import { endOf, workOn } from './work-on.ts'
+import { endOf, workOn, type Job } from './work-on.ts'
 
 /** A whole minute, with room for a busy machine. */
 const timeout = 240_000
+
+/** How many runs a child works on that is killed in the middle of all of them. */
+const together = 8
 
 /** What is wrong with a run that was killed at these moments one after another; null for nothing. */
 async function survive(
@@ -22,31 +25,66 @@ async function survive(
   want: RunOutcome,
 ): Promise<string | null> {
   return await inWorld(procedure, run, async (job) => {
-    try {
-      for (const [index, death] of deaths.entries()) {
-        const ended = await runChild(job, death)
-        // Who is killed again may have had less left to do than that.
-        if (ended !== 'SIGKILL' && !(index > 0 && ended === '0 ')) return `was not killed: ${ended}`
-      }
-      const entries = await workOn(job)
-      await expectSame(job, entries, want)
-      return null
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+    for (const [index, death] of deaths.entries()) {
+      const ended = await runChild([{ job, death }])
+      // Who is killed again may have had less left to do than that.
+      if (ended !== 'SIGKILL' && !(index > 0 && ended === '0 ')) return `was not killed: ${ended}`
     }
+    return await problemOf(job, want)
   })
 }
 
-/** Has each list of deaths survived, two at a time; what went wrong, by its list. */
+/** What is wrong with runs that were killed together, each at its own moment, in their order. */
+async function surviveTogether(
+  procedure: ProcedureName,
+  runs: readonly string[],
+  deaths: readonly Death[],
+  want: RunOutcome,
+): Promise<(string | null)[]> {
+  return await inWorlds(procedure, runs, async (jobs) => {
+    const ended = await runChild(jobs.map((job, index) => ({ job, death: deaths[index]! })))
+    if (ended !== 'SIGKILL') return jobs.map(() => `was not killed: ${ended}`)
+    const problems: (string | null)[] = []
+    for (const job of jobs) problems.push(await problemOf(job, want))
+    return problems
+  })
+}
+
+/** Takes the run up, and says what is wrong with it then. */
+async function problemOf(job: Job, want: RunOutcome): Promise<string | null> {
+  try {
+    await expectSame(job, await workOn(job), want)
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** Has each list of deaths survived, two processes at a time; what went wrong, by its list. */
 async function surviveAll(procedure: ProcedureName, all: readonly (readonly Death[])[], want: RunOutcome) {
   const problems: Record<string, string> = {}
-  const left = [...all.entries()]
-  const worker = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [index, deaths] = next
+  // Inside a call only one run can die: the service answers the others meanwhile.
+  const single = all
+    .filter((deaths) => deaths.length === 1 && 'append' in deaths[0]!)
+    .map(([death]) => death!)
+  const others = all.filter((deaths) => deaths.length > 1 || !('append' in deaths[0]!))
+  const groups = Array.from({ length: Math.ceil(single.length / together) }, (_, index) =>
+    single.slice(index * together, (index + 1) * together),
+  )
+  const tasks = [
+    ...groups.map((deaths, group) => async () => {
+      const runs = deaths.map((_, index) => `${procedure}-${group}-${index}`)
+      const found = await surviveTogether(procedure, runs, deaths, want)
+      for (const [index, problem] of found.entries())
+        if (problem !== null) problems[JSON.stringify(deaths[index])] = problem
+    }),
+    ...others.map((deaths, index) => async () => {
       const problem = await survive(procedure, `${procedure}-${index}`, deaths, want)
       if (problem !== null) problems[JSON.stringify(deaths)] = problem
-    }
+    }),
+  ]
+  const worker = async () => {
+    for (let next = tasks.shift(); next !== undefined; next = tasks.shift()) await next()
   }
   await Promise.all([worker(), worker()])
   return problems
@@ -104,23 +142,31 @@ test(
     const { outcome, appends } = await undisturbed('keyless')
     expect(outcome).toMatchObject({ status: 'succeeded', effects: { length: 2 } })
     expect(appends).toBe(4)
-    const deaths = [...range(4).flatMap((append) => [at(append, 'before'), at(append)]), { call: 'restart' }]
+    const deaths = range(4).flatMap((append) => [at(append, 'before'), at(append)])
     const mayBeMade = [JSON.stringify(at(2)), JSON.stringify(at(3, 'before')), '{"call":"restart"}']
     const waited: string[] = []
     const made: boolean[] = []
-    for (const [index, death] of deaths.entries()) {
-      await inWorld('keyless', `keyless-${index}`, async (job) => {
-        expect(await runChild(job, death)).toBe('SIGKILL')
-        const entries = await endOf(job, {}, async (record, isMade) => {
-          waited.push(JSON.stringify(death))
-          made.push(isMade)
-          const { callId } = record.at(-1)!.data
-          expect(callId).toBe('restart')
-          await expectProven(job, false)
-        })
-        await expectSame(job, entries, outcome)
+    const takeUp = async (job: Job, death: Death) => {
+      const entries = await endOf(job, {}, async (record, isMade) => {
+        waited.push(JSON.stringify(death))
+        made.push(isMade)
+        const { callId } = record.at(-1)!.data
+        expect(callId).toBe('restart')
+        await expectProven(job, false)
       })
+      await expectSame(job, entries, outcome)
     }
+    const runs = deaths.map((_, index) => `keyless-${index}`)
+    await inWorlds('keyless', runs, async (jobs) => {
+      const fates = jobs.map((job, index) => ({ job, death: deaths[index]! }))
+      expect(await runChild(fates)).toBe('SIGKILL')
+      for (const { job, death } of fates) await takeUp(job, death)
+    })
+    await inWorld('keyless', 'keyless-call', async (job) => {
+      const death = { call: 'restart' }
+      expect(await runChild([{ job, death }])).toBe('SIGKILL')
+      await takeUp(job, death)
+    })
     expect(waited).toEqual(mayBeMade)
     expect(made).toEqual([false, true, true])
   },

@@ -1,15 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { killedProgram } from '../built-programs.ts'
-import type { Death } from './killed-child.ts'
-import type { Job } from './work-on.ts'
+import type { Fate } from './killed-child.ts'
 
-/** How a child ended that worked on a run: the signal that killed it, or its exit code and what it said. */
+/** How a child ended that worked on runs: the signal that killed it, or its exit code and what it said. */
 export async function runChild(
-  job: Job,
-  death: Death,
+  fates: readonly Fate[],
   onBegin?: (running: ChildProcess) => void,
 ): Promise<string> {
-  const args = [killedProgram, JSON.stringify({ job, death })]
+  const args = [killedProgram, JSON.stringify(fates)]
   const running = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   running.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))

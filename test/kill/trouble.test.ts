@@ -119,7 +119,7 @@ test(
       'second',
       async (job) => {
         let kill: () => void = () => undefined
-        const ended = runChild(job, { append: Infinity, side: 'after' }, (running) => {
+        const ended = runChild([{ job, death: { append: Infinity, side: 'after' } }], (running) => {
           kill = () => running.kill('SIGKILL')
         })
         while ((await effectsOf(job.url)).length === 0) await sleep(20)
