@@ -118,7 +118,11 @@ async function follow({ id, take, tell, askAgain, isDone }: Follower, signal: Ab
       if (response.body === null) throw new Error('The answer has no body.')
       tell('live')
       failures = 0
-      for await (const { data } of readEventStream(response.body)) {
+      for await (const { event, data } of readEventStream(response.body)) {
+        if (event === 'end') {
+          askAgain()
+          return tell('over')
+        }
         const entry = entryIn(data)
         if (entry === null) continue
         after = Math.max(after, entry.seq)
