@@ -238,7 +238,7 @@ function assign(
       )
     else type = named
   }
-  if (type === 'any' && /^whether\s/i.test(words)) type = 'bool'
+  if (type === 'any' && mayBeWhether(words) && /^whether\s/i.test(words)) type = 'bool'
   const from = bullet.text.lastIndexOf(words)
   const read = tryExpression(withoutSeparators(words), context)
   if (read.kind === 'value' || read.kind === 'broken') {
@@ -274,6 +274,10 @@ function assign(
   return naturalValue(part, { name, sigil, type }, context)
 }
 
+function mayBeWhether(words: string): boolean {
+  return (words.charCodeAt(0) | 32) === 119
+}
+
 const bounded =
   /^(?:at\s+(?:most|least)|no\s+(?:more|less|higher|lower)\s+than|up\s+to|(?:the\s+)?(?:smaller|larger|lesser|greater|minimum|maximum|half|double|sum|difference|product|average)\b|\d[\d.,]*\s*(?:%|percent)\s+of\b|half\s+of\b|twice\b)/i
 
@@ -295,7 +299,9 @@ function reportUnclearValue(
 
 /** `1,000` as the expression language writes it. */
 function withoutSeparators(words: string): string {
-  return /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(words.trim()) ? words.replaceAll(',', '') : words
+  return words.includes(',') && /^-?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(words.trim())
+    ? words.replaceAll(',', '')
+    : words
 }
 
 /** Reports a value that is written out and is not of the type that it must have. */

@@ -23,6 +23,7 @@ const elseForm = /^(?:else|otherwise)\s*[,:]?\s*(.*)$/is
 export function branchHead(bullet: Bullet, context: StepContext): BranchHead | null {
   const { text } = bullet
   if ((bullet.opens & opens.branch) === 0) return null
+  if (text.length === bullet.word.length) return isElse(bullet.word) ? otherwiseHead : null
   const found = ifForm.exec(text)
   if (found !== null) {
     const first = found[1]!.toLowerCase()
@@ -48,6 +49,13 @@ export function branchHead(bullet: Bullet, context: StepContext): BranchHead | n
     otherwise: null,
   }
 }
+
+function isElse(word: string): boolean {
+  return word === 'else' || word === 'otherwise'
+}
+
+/** `Otherwise` and nothing else. */
+const otherwiseHead: BranchHead = { word: 'else', condition: () => null, inline: null, otherwise: null }
 
 const otherwiseForm = /(?:[,;.]\s*|\s+)(?:or\s+|and\s+|but\s+)?(otherwise|else)\b\s*[,:]?\s*(?=\S)/gi
 

@@ -6,6 +6,8 @@ import { plainSigns } from './plain-signs.ts'
 /** A bullet on its way to becoming a step: its text on one line, with the signs of the keyboard, of the same length as the source, so that offsets hold. */
 export interface Bullet {
   readonly id: string
+  /** Whether it leads to a step: a note or a trigger does not. */
+  readonly isStep: boolean
   readonly line: number
   readonly text: string
   /** The first word in small letters, which says which forms it can be; empty where it begins with a sign. */
@@ -37,6 +39,7 @@ export function bulletOf(item: MarkdownItem, id: string, next?: MarkdownItem): B
   const line = place.first.number
   return {
     id,
+    isStep: id.length > 0,
     line,
     text,
     word,
@@ -56,7 +59,8 @@ export function lineOf(place: MarkdownText, id: string): Bullet {
   const text = plainText((held & holds.lineFeed) === 0 ? raw : raw.replaceAll('\n', ' '), held)
   const { word, opens } = openingOf(text)
   const line = place.first.number
-  return { id, line, text, word, opens, holds: held, at: 0, place, children: [], next: undefined }
+  const next = undefined
+  return { id, isStep: false, line, text, word, opens, holds: held, at: 0, place, children: [], next }
 }
 
 function plainText(text: string, held: number): string {

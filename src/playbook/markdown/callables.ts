@@ -54,37 +54,60 @@ const nothing: Found = { kind: 'none', nearest: null }
 const mostTried = 200
 const mostMissed = 100
 
-/** What is called by each key, found without a look at what other agents keep to themselves. One map an agent, not one a name. */
+/** Several that have the same key: the first, tools and what is public, and those of each agent. */
+interface Namesakes {
+  readonly first: Callable
+  readonly open: Callable[]
+  readonly byAgent: Map<string, Callable[]>
+}
+
+/** What is called by each key, found without a look at what other agents keep to themselves. Most keys have one alone. */
 class CallableIndex {
-  readonly #first = new Map<string, Callable>()
-  /** Tools, and what is public. */
-  readonly #open = new Map<string, Callable[]>()
-  readonly #byAgent = new Map<string, Map<string, Callable[]>>()
+  readonly #byKey = new Map<string, Callable | Namesakes>()
 
   add(key: string, callable: Callable): void {
-    const { agent } = callable
-    if (!this.#first.has(key)) this.#first.set(key, callable)
-    if (agent === null || callable.public) pushTo(this.#open, key, callable)
-    if (agent === null) return
-    const own = this.#byAgent.get(agent) ?? new Map<string, Callable[]>()
-    this.#byAgent.set(agent, own)
-    pushTo(own, key, callable)
+    const known = this.#byKey.get(key)
+    if (known === undefined) this.#byKey.set(key, callable)
+    else if ('first' in known) addTo(known, callable)
+    else {
+      const several: Namesakes = { first: known, open: [], byAgent: new Map() }
+      addTo(several, known)
+      addTo(several, callable)
+      this.#byKey.set(key, several)
+    }
   }
 
   /** The first of an agent's own. */
   firstOf(agent: string, key: string): Callable | undefined {
-    return this.#byAgent.get(agent)?.get(key)?.[0]
+    const known = this.#byKey.get(key)
+    if (known === undefined) return undefined
+    if ('first' in known) return known.byAgent.get(agent)?.[0]
+    return known.agent === agent ? known : undefined
   }
 
   /** Its own agent's first, then what is public elsewhere or a tool; null where nothing is called that. */
   choose(key: string, from: string): Found | null {
-    const first = this.#first.get(key)
-    if (first === undefined) return null
-    const pick = this.#byAgent.get(from)?.get(key) ?? this.#open.get(key) ?? []
+    const known = this.#byKey.get(key)
+    if (known === undefined) return null
+    if (!('first' in known))
+      return isOpen(known) || known.agent === from
+        ? { kind: 'one', callable: known }
+        : { kind: 'private', callable: known }
+    const pick = known.byAgent.get(from) ?? known.open
     if (pick.length === 1) return { kind: 'one', callable: pick[0]! }
     if (pick.length > 1) return { kind: 'several', names: pick.map(describe) }
-    return { kind: 'private', callable: first }
+    return { kind: 'private', callable: known.first }
   }
+}
+
+function addTo({ open, byAgent }: Namesakes, callable: Callable): void {
+  if (isOpen(callable)) open.push(callable)
+  if (callable.agent !== null) pushTo(byAgent, callable.agent, callable)
+}
+
+/** Whether every agent can call it. */
+function isOpen({ agent, public: isPublic }: Callable): boolean {
+  return agent === null || isPublic
 }
 
 /** What begins with the same word. `place` counts all of them in the order they were added. */

@@ -17,12 +17,16 @@ const none: ReadonlySet<string> = new Set()
 
 /** Gives types to what conditions take for yes or no; the program is the same where they imply none. */
 export function inferTruth(program: Program): InferredTruth {
-  const given = new Set<string>()
   const asking: (Step | Arm)[] = []
   visitAll(program, (step) => {
-    for (const { name, type } of answered(step)) if (type === 'any') given.add(name)
     const condition = conditionOf(step)
     if (condition !== null && mayBeTruth(condition)) asking.push(step)
+  })
+  // Most conditions compare something.
+  if (asking.length === 0) return { program, unclear: none }
+  const given = new Set<string>()
+  visitAll(program, (step) => {
+    for (const { name, type } of answered(step)) if (type === 'any') given.add(name)
   })
   const names = new Set<string>()
   for (const step of given.size === 0 ? [] : asking) {

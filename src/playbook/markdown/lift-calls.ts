@@ -14,6 +14,7 @@ import { parseExpression } from '../../expression/parse-expression.ts'
 import type { AccessNode, CallNode, KeywordArgument, SyntaxNode } from '../../expression/syntax-node.ts'
 import type { Call, Computation } from '../program.ts'
 import { callOf, type Callable, type Callables, type Found } from './callables.ts'
+import { asciiNameEnd } from './sigil-names.ts'
 import { fitsType } from './signature.ts'
 
 /** A problem inside an expression; the range counts from its beginning. */
@@ -56,7 +57,7 @@ export function isBuiltin(name: string): boolean {
 
 /** Takes the calls out of an expression; the error where it is none. */
 export function liftCalls(source: string, callables: Callables, agent: string): Lifted | ExpressionError {
-  if (variable.test(source)) return readVariable(source)
+  if (isVariable(source)) return readVariable(source)
   const node = parseExpression(source)
   if (node instanceof ExpressionError) return node
   const lifter = new Lifter(source, callables, agent)
@@ -72,36 +73,64 @@ export function liftCalls(source: string, callables: Callables, agent: string): 
 }
 
 /** The commonest expression of all, which needs no parser. */
-const variable = /^\$[A-Za-z_]\w{0,99}$/
+function isVariable(source: string): boolean {
+  if (source.charCodeAt(0) !== 36 || source.length > 101) return false
+  return source.length > 1 && asciiNameEnd(source, 1) === source.length
+}
+
+/** Most expressions have no calls and no problems, and share the list of none. */
+const none: readonly never[] = Object.freeze([])
 
 function readVariable(source: string): Lifted {
   return {
-    computation: { form: 'expression', source, calls: [] },
+    computation: { form: 'expression', source, calls: none },
     names: [{ name: source.slice(1), sigil: true, start: 0, end: source.length }],
-    targets: [],
+    targets: none,
     isCall: false,
     literal: undefined,
-    problems: [],
+    problems: none,
   }
 }
 
 /** Takes calls out of several expressions that belong together, such as the placeholders of a template. */
 export class Lifter {
-  readonly calls: Call[] = []
-  readonly names: NameUse[] = []
-  readonly targets: Callable[] = []
-  readonly problems: ExpressionProblem[] = []
+  #calls: Call[] | null = null
+  #names: NameUse[] | null = null
+  #targets: Callable[] | null = null
+  #problems: ExpressionProblem[] | null = null
   readonly #source: string
   readonly #callables: Callables
   readonly #agent: string
-  readonly #bound: string[] = []
+  #bound: string[] | null = null
   /** What stands for the calls of the part that is being rendered. */
-  readonly #replaced: (SourceRange & { readonly text: string })[] = []
+  #replaced: (SourceRange & { readonly text: string })[] | null = null
 
   constructor(source: string, callables: Callables, agent: string) {
     this.#source = source
     this.#callables = callables
     this.#agent = agent
+  }
+
+  get calls(): readonly Call[] {
+    return this.#calls ?? none
+  }
+
+  get names(): readonly NameUse[] {
+    return this.#names ?? none
+  }
+
+  get targets(): readonly Callable[] {
+    return this.#targets ?? none
+  }
+
+  get problems(): readonly ExpressionProblem[] {
+    return this.#problems ?? none
+  }
+
+  /** Notes a name that is read. */
+  addName(use: NameUse): void {
+    if (this.#names === null) this.#names = [use]
+    else this.#names.push(use)
   }
 
   /** Remembers how far it came, for `undo`. */
@@ -116,19 +145,21 @@ export class Lifter {
 
   /** Forgets what was found since the mark. */
   undo(mark: readonly [number, number, number, number]): void {
-    this.calls.length = mark[0]
-    this.names.length = mark[1]
-    this.targets.length = mark[2]
-    this.problems.length = mark[3]
+    if (this.#calls !== null) this.#calls.length = mark[0]
+    if (this.#names !== null) this.#names.length = mark[1]
+    if (this.#targets !== null) this.#targets.length = mark[2]
+    if (this.#problems !== null) this.#problems.length = mark[3]
   }
 
   /** The source of a part with each call replaced by the name of its result. */
   render(node: SyntaxNode, always: boolean): string {
-    const before = this.#replaced.length
+    const before = this.#replaced?.length ?? 0
     this.#visit(node, always)
+    if (this.#replaced === null || this.#replaced.length === before)
+      return this.#source.slice(node.start, node.end)
     let text = ''
     let at = node.start
-    for (const each of this.#replaced.length > before ? this.#replaced.splice(before) : []) {
+    for (const each of this.#replaced.splice(before)) {
       text += this.#source.slice(at, each.start) + each.text
       at = each.end
     }
@@ -141,9 +172,9 @@ export class Lifter {
       case 'literal':
         return
       case 'name':
-        if (!this.#bound.includes(node.name)) {
+        if (this.#bound === null || !this.#bound.includes(node.name)) {
           const { name, sigil, start, end } = node
-          this.names.push({ name, sigil, start, end })
+          this.addName({ name, sigil, start, end })
         }
         return
       case 'list':
@@ -218,6 +249,7 @@ export class Lifter {
   }
 
   #visitComprehension({ key, element, clauses }: Extract<SyntaxNode, { kind: 'comprehension' }>): void {
+    this.#bound ??= []
     const before = this.#bound.length
     for (const clause of clauses) for (const target of clause.targets) this.#bound.push(target.name)
     if (key !== null) this.#visit(key, false)
@@ -268,7 +300,7 @@ export class Lifter {
     // Without a prototype every key is just a key.
     const named: Record<string, string> = Object.create(null)
     for (const { name: key, value } of keywords) named[key] = this.render(value, always)
-    if (!always || this.#bound.length > 0) {
+    if (!always || (this.#bound !== null && this.#bound.length > 0)) {
       this.#problem(
         'misplaced_call',
         range,
@@ -281,12 +313,15 @@ export class Lifter {
     const misfit = argumentMisfit(callable, given.length, Object.keys(named))
     this.#checkTypes(callable, positional, keywords)
     if (misfit !== null) this.#problem('wrong_arguments', range, misfit, signatureOf(callable))
-    this.targets.push(callable)
-    this.calls.push(callOf(callable, given, named))
-    this.#replace(range, `call_${this.calls.length}`)
+    this.#targets ??= []
+    this.#targets.push(callable)
+    this.#calls ??= []
+    this.#calls.push(callOf(callable, given, named))
+    this.#replace(range, `call_${this.#calls.length}`)
   }
 
   #replace({ start, end }: SourceRange, text: string): void {
+    this.#replaced ??= []
     this.#replaced.push({ start, end, text })
   }
 
@@ -349,7 +384,8 @@ export class Lifter {
     message: string,
     suggestion: string | null,
   ): void {
-    this.problems.push({ code, message, suggestion, start: range.start, end: range.end })
+    this.#problems ??= []
+    this.#problems.push({ code, message, suggestion, start: range.start, end: range.end })
   }
 }
 

@@ -24,17 +24,20 @@ const rangeForm = new RegExp(
 )
 const timesForm =
   /^(?:repeat|do|loop)(?:\s+(?:this|the\s+following|these\s+steps))?(?:\s+(?:up\s+to|at\s+most))?\s+(\S+)\s+times\b(.*)$|^(?:for\s+)?(?:up\s+to|at\s+most)\s+(\S+)\s+(?:times|attempts|tries|iterations)\b(.*)$/i
+/** What every loop that is counted says. */
+const mayCount = /\s(?:times|attempts|tries|iterations)\b/i
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
 /** Reads the opening of a loop; null where the bullet opens none. */
 export function loopHead(bullet: Bullet, context: StepContext): LoopHead | null {
   if ((bullet.opens & opens.loop) === 0) return null
   const text = bullet.text.endsWith(':') ? bullet.text.slice(0, -1).trimEnd() : bullet.text
-  const repeated = whileForm.exec(text)
+  // `For` opens no loop with a condition.
+  const repeated = bullet.word === 'for' ? null : whileForm.exec(text)
   if (repeated !== null) return conditional(repeated[1]!, repeated[2]!, text, bullet, context)
-  const range = rangeForm.exec(text)
+  const range = /\sfrom\s/i.test(text) ? rangeForm.exec(text) : null
   if (range !== null) return counted(range, bullet, context)
-  const repeats = timesForm.exec(text)
+  const repeats = mayCount.test(text) ? timesForm.exec(text) : null
   if (repeats !== null) {
     reportRest(repeats[2] ?? repeats[4] ?? '', bullet, context)
     return times(repeats[1] ?? repeats[3]!, bullet, context)

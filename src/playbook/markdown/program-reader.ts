@@ -95,19 +95,7 @@ export class ProgramReader {
     const inferred = inferTruth(program)
     checkProgram(inferred, this.#variables.values(), this.#findings)
     reportLooseGuards(this.#guards, program, this.#toolTable, this.#findings)
-    reportMisplacedRules(
-      this.#drafts.flatMap(({ description, playbooks }) => [
-        ...description,
-        ...playbooks.flatMap((each) => each.description),
-      ]),
-      this.#front['notes'],
-      this.#drafts.flatMap(({ heading, playbooks }) => [
-        ...(heading === null ? [] : [heading]),
-        ...playbooks.map((each) => each.heading),
-      ])[0],
-      this.#toolTable,
-      this.#findings,
-    )
+    reportMisplacedRules(this.#drafts, this.#front['notes'], this.#toolTable, this.#findings)
     reportStrays(
       this.#drafts.flatMap(({ playbooks }) => playbooks.flatMap(({ strays }) => strays)),
       () => changesSomething(program, this.#toolTable),

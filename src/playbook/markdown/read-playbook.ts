@@ -42,15 +42,17 @@ export function buildProcedure(
       scope: context.scope,
       findings: context.findings,
     }),
-    triggers: draft.triggers
-      .filter((each) => each.text.trim() !== '')
-      .map((each) => readTrigger(each, context)),
+    triggers: draft.triggers.length === 0 ? [] : readTriggers(draft.triggers, context),
     steps: mode === 'steps' ? steps : [],
-    notes: [...readAll(draft.notes, context), ...readAgentNotes(agentNotes, context)],
+    notes: readAll(draft.notes, context).concat(readAgentNotes(agentNotes, context)),
     tools: context.tools,
     metadata: draft.metadata,
     line: draft.heading.first.number,
   }
+}
+
+function readTriggers(triggers: readonly MarkdownText[], context: StepContext): Procedure['triggers'] {
+  return triggers.filter((each) => each.text.trim() !== '').map((each) => readTrigger(each, context))
 }
 
 function readAll(notes: readonly MarkdownText[], context: StepContext): Note[] {

@@ -36,12 +36,19 @@ export function sigilVariables(text: string): MentionedVariable[] {
 
 /** Where the name ends that begins at an offset; that offset where none does. */
 export function nameEnd(text: string, from: number): number {
-  let end = from
-  while (isAsciiLetter(text.charCodeAt(end)) || (end > from && isDigit(text.charCodeAt(end)))) end++
+  const end = asciiNameEnd(text, from)
   // Most names are ASCII; only where a letter of another script may follow the expression decides.
   if (!(text.charCodeAt(end) > 127)) return end
   anyName.lastIndex = from
   return from + (anyName.exec(text)?.[0].length ?? 0)
+}
+
+/** Where the ASCII letters and digits of the name that begins at an offset end. */
+export function asciiNameEnd(text: string, from: number): number {
+  let end = from
+  let code = text.charCodeAt(end)
+  while (isAsciiLetter(code) || (end > from && isDigit(code))) code = text.charCodeAt(++end)
+  return end
 }
 
 function typeAt(text: string, at: number): ValueType {

@@ -45,7 +45,7 @@ export function parseSignature(heading: string): Signature {
   const problems: string[] = []
   let rest = heading.trim()
   let returns: ValueType | null = null
-  const arrow = /\)?\s*->\s*([^()]*)$/.exec(rest)
+  const arrow = rest.includes('->') ? /\)?\s*->\s*([^()]*)$/.exec(rest) : null
   if (arrow !== null) {
     const word = arrow[1]!.trim()
     returns = typeNamed(word)

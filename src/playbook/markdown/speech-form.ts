@@ -24,8 +24,7 @@ import { readTemplate } from './text-template.ts'
 export const mostAnswers = 10
 
 const person = String.raw`(?:(?:to|with)\s+)?(?:the\s+|our\s+|your\s+|a\s+)?(?:user|customer|caller|client|person|human|visitor|guest|patient|employee|them|him|her|everyone)`
-const sayVerb =
-  /^(?:say|tell|greet|thank|welcome|inform|notify|reply|respond|answer|introduce|explain|apologi[sz]e|congratulate|remind|let\s+(?:the\s+)?(?:user|customer|them)\s+know|show|display|print|describe|offer|suggest|recommend|advise|warn|encourage|acknowledge|mention|talk|chat|wish|reassure|state|announce)\b/i
+const letKnow = /^let\s+(?:the\s+)?(?:user|customer|them)\s+know\b/i
 const quoted = new RegExp(
   String.raw`^(?:say|tell|greet|thank|welcome|inform|notify|reply|respond|answer|show|display|print|warn|remind|ask|announce)(?:\s+${person})?(?:\s+(?:that|with|as|by saying))?\s*[:,]?\s*["“](.*)["”]\s*(?:${person})?[.!]?$`,
   'iu',
@@ -60,10 +59,16 @@ export function speechForm(bullet: Bullet, context: StepContext): StepBody | nul
   if (bullet.word === 'say' && /^say\s*\(/i.test(text)) return sayCall(bullet, context)
   if ((bullet.word === 'ask' || bullet.word === 'tell') && addressesAgent(text, context)) return null
   if ((bullet.opens & opens.question) !== 0 && askVerb.test(text)) return readAsk(bullet, context)
-  if (!sayVerb.test(text)) return null
+  if (!says(bullet)) return null
   if ((bullet.holds & holds.ask) !== 0 && askInside.test(text) && !quoted.test(text))
     return readAsk(bullet, context)
   return { kind: 'say', words: sayWords(bullet, context) }
+}
+
+/** Whether the first word is one of saying. */
+function says({ word, opens: opened, text }: Bullet): boolean {
+  if ((opened & opens.question) !== 0) return false
+  return word === 'let' ? letKnow.test(text) : !/^\w/.test(text.slice(word.length, word.length + 1))
 }
 
 function sayWords(bullet: Bullet, context: StepContext): Words {

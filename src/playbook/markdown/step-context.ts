@@ -92,8 +92,27 @@ function readsWords(names: readonly NameUse[], scope: Scope): boolean {
 }
 
 function hasTwoWords(source: string): boolean {
-  if (!/\s/.test(source)) return false
+  if (!mayHaveTwoWords(source)) return false
   return twoWords.test(source.includes('"') || source.includes("'") ? withoutTexts(source) : source)
+}
+
+/** A glance: behind a word that begins the text or follows a blank, there must be a blank. */
+function mayHaveTwoWords(source: string): boolean {
+  let begun = false
+  let before = 32
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at)
+    if (code > 127) return true
+    if (code <= 32) {
+      if (begun) return true
+    } else if (before <= 32 && isLetter(code)) begun = true
+    before = code
+  }
+  return false
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
 }
 
 function withoutTexts(source: string): string {

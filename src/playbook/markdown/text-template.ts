@@ -88,7 +88,7 @@ export function readTemplate(
       source += '}}'
       at += 1
     } else if (name > at + 1) {
-      lifter.names.push({ name: words.slice(at + 1, name), sigil: true, start: at, end: name })
+      lifter.addName({ name: words.slice(at + 1, name), sigil: true, start: at, end: name })
       path.lastIndex = name
       const end = name + path.exec(words)![0].length
       source += `{${words.slice(at, end)}}`

@@ -63,7 +63,7 @@ export class Variables {
   noteRead(name: string, bullet: Bullet, playbook: string): void {
     const use = this.#use(name)
     use.isRead = true
-    if (use.stepRead !== null || !bullet.id.includes('/')) return
+    if (use.stepRead !== null || !bullet.isStep) return
     use.stepRead = bullet
     use.readIn = playbook
   }
