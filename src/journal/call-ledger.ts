@@ -67,30 +67,34 @@ export type LedgerChange =
 
 /** What facts of a run change about what is counted (C1). */
 export function ledgerChanges(facts: readonly JournalFact[]): readonly LedgerChange[] {
-  return facts.flatMap(({ type, at, data }): LedgerChange[] => {
+  const changes: LedgerChange[] = []
+  for (const { type, at, data } of facts) {
     switch (type) {
       case 'tool.admitted': {
         const { callId, tool, target } = data
-        if (typeof callId !== 'string' || typeof tool !== 'string' || isOnlyShown(data)) return []
+        if (typeof callId !== 'string' || typeof tool !== 'string' || isOnlyShown(data)) break
         const named = typeof target === 'string' ? target : null
-        return [{ kind: 'made', callId, tool, target: named, at, principal: principalOf(data) }]
+        changes.push({ kind: 'made', callId, tool, target: named, at, principal: principalOf(data) })
+        break
       }
       case 'tool.settled': {
         const { callId, outcome, shown } = data
         const applied = (outcome === 'succeeded' || outcome === 'unknown') && shown !== true
-        return applied || typeof callId !== 'string' ? [] : [{ kind: 'unmade', callId }]
+        if (!applied && typeof callId === 'string') changes.push({ kind: 'unmade', callId })
+        break
       }
       case 'model.answered':
       case 'model.consulted':
-        return spentIn(data, at)
+        changes.push(...spentIn(data, at))
+        break
       case 'question.answered':
-        return isObject(data['usage']) ? spentIn(data['usage'], at) : []
+        if (isObject(data['usage'])) changes.push(...spentIn(data['usage'], at))
+        break
       case 'run.finished':
-        return [{ kind: 'ended' }]
-      default:
-        return []
+        changes.push({ kind: 'ended' })
     }
-  })
+  }
+  return changes
 }
 
 /** The calls under which another run may have made this one (C4): its id begins with theirs. */

@@ -48,6 +48,9 @@ interface StoredGeneration {
   readonly sign: string
 }
 
+/** `sha256:` and 64 hexadecimal digits. */
+const linkHashLength = 71
+
 const generationFile = /^(\d{4})\.json$/
 
 /** Opens the keys of a folder, and makes the first ones if there are none. Throws `journal_unreadable` for a file that holds none. */
@@ -121,13 +124,13 @@ function createMac(key: Buffer): (text: string) => string {
     Buffer.concat([pad(0x36), Buffer.alloc(256)]),
     Buffer.concat([pad(0x5c), Buffer.alloc(32)]),
   ]
+  const link = inner.subarray(0, 64 + linkHashLength)
   return (text) => {
-    // The hash of a link fits; anything longer is put together anew.
-    const long = Buffer.byteLength(text) > 256
-    const message = long ? Buffer.concat([inner.subarray(0, 64), Buffer.from(text)]) : inner
-    const end = long ? message.length : 64 + inner.write(text, 64)
+    // The hash of a link has its place; anything else is put together anew.
+    const fits = text.length === linkHashLength && inner.write(text, 64) === linkHashLength
+    const message = fits ? link : Buffer.concat([inner.subarray(0, 64), Buffer.from(text)])
     // As text: a buffer of its own would cost more than the hashing.
-    outer.write(hash('sha256', message.subarray(0, end), 'binary'), 64, 'latin1')
+    outer.write(hash('sha256', message, 'binary'), 64, 'latin1')
     return hash('sha256', outer, 'hex')
   }
 }

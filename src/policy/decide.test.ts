@@ -53,6 +53,26 @@ describe('decide', () => {
     })
   })
 
+  it('says of which policies no rule spoke, also where it said the same of others before', () => {
+    const quiet = (id: string) => policy(`id: ${id}\nversion: "1"`)
+    const [one, two, three] = [quiet('one'), quiet('two'), quiet('three')]
+    const asked = [[one], [one, two], [one, three], [one], [two, one]]
+    const decisions = asked.map((policies) => decide(policies, request, facts))
+    expect(decisions.map((decision) => decision.policies.map(({ id }) => id))).toEqual([
+      ['one'],
+      ['one', 'two'],
+      ['one', 'three'],
+      ['one'],
+      ['two', 'one'],
+    ])
+    for (const decision of decisions)
+      expect(decision).toMatchObject({ verdict: 'allow', code: 'policy_allowed', rule: null, matched: [] })
+    expect(decide([one], request, facts)).toBe(decide([one], { ...request, args: {} }, facts))
+    expect([decisions[0], decisions[0]!.policies, decisions[0]!.policies[0]].every(Object.isFrozen)).toBe(
+      true,
+    )
+  })
+
   it('names every policy that was asked, and the exact one that decided', () => {
     const one = policy('id: same\nversion: "1"')
     const two = policy('id: same\nversion: "2"\npreconditions: [{ then: block }]')

@@ -9,6 +9,7 @@
  * D2  Whatever cannot be read or judged is a denial; nothing is thrown, whatever the arguments are.
  * D3  Where there is no policy, the default policy holds.
  */
+import { keepJson } from '../shared/keep-json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
 import { isStricter, type PolicyDecision, type PolicyRef } from './decision.ts'
@@ -40,10 +41,36 @@ export function decideBefore(
     const situation = readSituation(request, facts)
     if (typeof situation === 'string') return undecidable(refs, situation)
     const judgements = asked.map((policy) => judgePolicy(policy, situation, witness?.(policy) ?? null))
-    return combine(judgements, refs, facts.breakGlass)
+    return judgements.every(isSilent) ? silence(asked, refs) : combine(judgements, refs, facts.breakGlass)
   } catch (error) {
     return undecidable(refs, messageOf(error))
   }
+}
+
+function isSilent({ spoken, lifted }: Judgement): boolean {
+  return spoken.length === 0 && lifted.length === 0
+}
+
+/** What policies say of which no rule spoke, by the first of them: most decisions are this one. */
+const silences = new WeakMap<
+  CompiledPolicy,
+  { readonly of: readonly CompiledPolicy[]; readonly decision: PolicyDecision }
+>()
+
+function silence(asked: readonly CompiledPolicy[], refs: readonly PolicyRef[]): PolicyDecision {
+  const known = silences.get(asked[0]!)
+  if (known?.of.length === asked.length && asked.every((policy, index) => policy === known.of[index]))
+    return known.decision
+  const nothing: Judgement = { verdict: 'allow', decisive: null, spoken: [], lifted: [], demands: [] }
+  const decision = keepJson(
+    combine(
+      asked.map(() => nothing),
+      refs,
+      null,
+    ),
+  )
+  silences.set(asked[0]!, { of: [...asked], decision })
+  return decision
 }
 
 function combine(

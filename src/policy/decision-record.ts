@@ -27,20 +27,36 @@ const nothing: Readonly<Record<string, unknown>> = {
 
 /** The decision as data for the record. */
 export function writeDecision({ decision, request, facts, now, shown }: DecisionRecord): JsonObject {
-  const { step, risk, target, undoes } = request
-  const given = Object.entries(facts).filter(([name, value]) => !isNothing(name, value))
-  return {
-    decision,
-    request: {
-      ...(step === null ? {} : { step }),
-      ...(risk == null ? {} : { risk }),
-      ...(target === null ? {} : { target }),
-      ...(undoes === true ? { undoes } : {}),
-    },
-    facts: Object.fromEntries(given),
-    ...(now === null ? {} : { now }),
-    ...(shown ? { shown } : {}),
-  } as unknown as JsonObject
+  // In the order that canonical JSON has, which is then written without another look.
+  const record: Record<string, unknown> = { decision, facts: writeFacts(facts) }
+  if (now !== null) record['now'] = now
+  record['request'] = writeRequest(request)
+  if (shown) record['shown'] = shown
+  return record as JsonObject
+}
+
+function writeFacts(facts: DecisionRecord['facts']): object {
+  const given: Record<string, unknown> = {}
+  for (const name of factNames) if (!isNothing(name, facts[name])) given[name] = facts[name]
+  return given
+}
+
+const factNames = [
+  'breakGlass',
+  'context',
+  'counters',
+  'mode',
+  'principal',
+  'spent',
+] as const satisfies readonly (keyof DecisionRecord['facts'])[]
+
+function writeRequest({ step, risk, target, undoes }: DecisionRecord['request']): object {
+  const told: Record<string, unknown> = {}
+  if (risk != null) told['risk'] = risk
+  if (step !== null) told['step'] = step
+  if (target !== null) told['target'] = target
+  if (undoes === true) told['undoes'] = undoes
+  return told
 }
 
 /** The decision of a record, also of one that holds more. Throws a TypeError for what is none. */
@@ -84,7 +100,12 @@ export function factOf(
 
 function isNothing(name: string, value: unknown): boolean {
   if (!Object.hasOwn(nothing, name)) return false
-  return isObject(value) ? Object.keys(value).length === 0 : value === nothing[name]
+  return isObject(value) ? isEmpty(value) : value === nothing[name]
+}
+
+function isEmpty(value: object): boolean {
+  for (const name in value) if (Object.hasOwn(value, name)) return false
+  return true
 }
 
 function isObject(value: unknown): value is object {

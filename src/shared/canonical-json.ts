@@ -12,21 +12,6 @@ export function canonicalJson(value: Json | undefined): string {
   return write(value, 0)
 }
 
-/**
- * Says whether the members of plain JSON already stand in the order that its canonical text has, so that `JSON.stringify` gives that text. Only for
- * values that were copied by `toJson`: nothing else about them is checked.
- */
-export function isCanonical(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(isCanonical)
-  let before = ''
-  for (const [key, member] of Object.entries(value)) {
-    if (key < before || (typeof member === 'object' && !isCanonical(member))) return false
-    before = key
-  }
-  return true
-}
-
 function write(value: unknown, depth: number): string {
   switch (typeof value) {
     case 'string':

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import { knownJson, type KnownJson } from './known-json.ts'
 
 /** A value read as JSON, or why it is none. */
 export type JsonReading = { readonly value: Json; readonly problem: null } | { readonly problem: string }
@@ -39,7 +40,7 @@ interface Budget {
 }
 
 function copy(value: unknown, depth: number, budget: Budget): Json {
-  if (--budget.nodes < 0) throw new NotJson(`it has more than ${budget.limits.nodes} parts`)
+  if (--budget.nodes < 0) throw tooMany(budget)
   switch (typeof value) {
     case 'string':
       return measured(value, budget)
@@ -54,9 +55,14 @@ function copy(value: unknown, depth: number, budget: Budget): Json {
       throw new NotJson(`a ${typeof value} is not JSON`)
   }
   if (value === null) return null
-  if (depth >= budget.limits.depth)
-    throw new NotJson(`it is nested more than ${budget.limits.depth} levels deep, or contains itself`)
-  if (Array.isArray(value)) return Object.freeze(Array.from(value, (item) => copy(item, depth + 1, budget)))
+  if (depth >= budget.limits.depth) throw tooDeep(budget)
+  const known = knownJson(value)
+  if (known !== undefined) return takeKnown(value as Json, known, depth, budget)
+  if (Array.isArray(value)) {
+    const list: Json[] = []
+    for (let index = 0; index < value.length; index++) list.push(copy(value[index], depth + 1, budget))
+    return Object.freeze(list)
+  }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     throw new NotJson('only plain objects and lists are JSON')
@@ -73,9 +79,31 @@ function copy(value: unknown, depth: number, budget: Budget): Json {
   return Object.freeze(result)
 }
 
+/** Nobody can change it, so it is its own copy. */
+function takeKnown(value: Json, known: KnownJson, depth: number, budget: Budget): Json {
+  budget.nodes -= known.nodes - 1
+  budget.text -= known.characters
+  if (budget.nodes < 0) throw tooMany(budget)
+  if (budget.text < 0) throw tooLong(budget)
+  if (depth + known.depth > budget.limits.depth) throw tooDeep(budget)
+  return value
+}
+
 function measured(text: string, budget: Budget): string {
   budget.text -= text.length
-  if (budget.text < 0) throw new NotJson(`its text is longer than ${budget.limits.text} characters`)
+  if (budget.text < 0) throw tooLong(budget)
   if (!text.isWellFormed()) throw new NotJson('its text holds half of a character (a lone surrogate)')
   return text
+}
+
+function tooMany({ limits }: Budget): NotJson {
+  return new NotJson(`it has more than ${limits.nodes} parts`)
+}
+
+function tooLong({ limits }: Budget): NotJson {
+  return new NotJson(`its text is longer than ${limits.text} characters`)
+}
+
+function tooDeep({ limits }: Budget): NotJson {
+  return new NotJson(`it is nested more than ${limits.depth} levels deep, or contains itself`)
 }

@@ -142,7 +142,7 @@ export class Gate {
   /** What policies ask about other runs before they judge a call, and who can say; null where they ask nothing, or nobody can. */
   asksOthers(call: ProposedCall, tools: ToolRegistry | null): ReturnType<PolicyGuard['asksOthers']> {
     const { policy, clock } = this.#options
-    if (policy === null) return null
+    if (policy === null || !policy.mayAskOthers) return null
     const now = readClock(clock)
     const { request } = readProposal(call.tool, call, tools, now)
     return policy.asksOthers(this.#state, request, tools?.get(call.tool) ?? null, now)

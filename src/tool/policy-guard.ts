@@ -16,6 +16,7 @@ import type { CallLedger, LedgerCounts, LedgerQuestion } from '../journal/call-l
 import { matchesName } from '../playbook/match-name.ts'
 import { CallHistory } from '../policy/call-history.ts'
 import { isDayBudget } from '../policy/compile-budget.ts'
+import { countsOthers } from '../policy/counts-others.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
 import { decide } from '../policy/decide.ts'
 import type { ApprovalDemand } from '../policy/decision.ts'
@@ -51,13 +52,27 @@ export interface JudgedCall {
 }
 
 const dayMs = 86_400_000
+const nothingSpent = { run: {}, day: {} }
 
 /** The policies that a run stands under. */
 export class PolicyGuard {
   readonly #setup: PolicySetup
+  /** What its policies ask for at all, so that nothing is worked out that none of them asks. */
+  readonly #asks: { readonly others: boolean; readonly past: boolean; readonly counts: boolean }
 
   constructor(setup: PolicySetup) {
     this.#setup = setup
+    const { policies, shared } = setup
+    this.#asks = {
+      others: shared !== undefined && policies.some(countsOthers),
+      past: policies.some(({ questions }) => questions.size > 0),
+      counts: policies.some(({ counters }) => counters.length > 0),
+    }
+  }
+
+  /** Says whether what other runs did may matter to a call. */
+  get mayAskOthers(): boolean {
+    return this.#asks.others
   }
 
   /** What is to be counted over other runs before the call is judged, and by whom, and whether the call takes a place; null where no policy asks for it, or nobody counts. */
@@ -94,21 +109,15 @@ export class PolicyGuard {
     now: number,
     counts: LedgerCounts | null = null,
   ): PolicyFact {
-    const { tool: name, args } = call
+    const { callId = null, tool: name, args } = call
+    const step = stepForPolicy(state, name, callId)
     const target = tool === null ? null : targetOf(tool, args)
-    const request = {
-      tool: name,
-      args,
-      step: stepForPolicy(state, name, call.callId ?? null),
-      risk: tool?.risk ?? null,
-      target,
-      ...(isUndoing(state, call.callId ?? null) ? { undoes: true } : {}),
-    }
+    const told = { tool: name, args, step, risk: tool?.risk ?? null, target }
+    const request = isUndoing(state, callId) ? { ...told, undoes: true } : told
     const facts = this.#facts(state, request, now, counts)
     const decision = decide(this.#setup.policies, request, facts)
-    const { past: _past, now: _now, inputs: _inputs, ...others } = facts
     const shown = facts.mode === 'dry-run' && tool !== null && isOnlyShown(tool)
-    const made = { decision, request, facts: others, now: now < state.clock ? now : null, shown }
+    const made = { decision, request, facts, now: now < state.clock ? now : null, shown }
     return factOf(made, writeDecision(made))
   }
 
@@ -145,21 +154,26 @@ export class PolicyGuard {
     counts: LedgerCounts | null,
   ): PolicyFacts {
     const { policies, principal, mode = 'execute', context = {}, breakGlass = null, spent } = this.#setup
-    const asks = policies.some(({ questions }) => questions.size > 0)
+    const asks = this.#asks
+    const { run, day } = spent?.() ?? nothingSpent
     return {
       now,
       principal,
       mode,
       inputs: state.inputs,
       context,
-      past: asks ? new CallHistory(madeCalls(state), policies) : null,
-      counters: {
-        ...Object.fromEntries(policies.flatMap((policy) => this.#count(policy, state, request.target, now))),
-        ...counts?.windows,
-      },
+      past: asks.past ? new CallHistory(madeCalls(state), policies) : null,
+      counters: asks.counts
+        ? {
+            ...Object.fromEntries(
+              policies.flatMap((policy) => this.#count(policy, state, request.target, now)),
+            ),
+            ...counts?.windows,
+          }
+        : (counts?.windows ?? {}),
       spent: {
-        run: { ...spent?.().run, ...ownSpending(state, now) },
-        day: { ...dayOf(policies, counts), ...spent?.().day },
+        day: { ...dayOf(policies, counts), ...day },
+        run: { ...run, ...ownSpending(state, now) },
       },
       breakGlass,
     }

@@ -48,11 +48,18 @@ export class ChainHeads {
     this.#dataVersion = database.prepare('PRAGMA data_version')
   }
 
-  /** Call inside a transaction, before anything is asked: forgets what may be stale. */
-  refresh(): void {
+  /** Call inside a transaction, before anything is asked: forgets what may be stale. Says whether another connection has written. */
+  refresh(): boolean {
     const version = this.#dataVersion.get()?.['data_version']
-    if (version !== this.#seen || this.#known.size > mostKept) this.forget()
+    const stale = version !== this.#seen
+    if (stale || this.#known.size > mostKept) this.forget()
     this.#seen = version
+    return stale
+  }
+
+  /** Forgets a run that has ended: few are ever written to again. */
+  leave(name: string): void {
+    this.#known.delete(name)
   }
 
   /** Forgets everything, as after a transaction that did not happen. */

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { canonicalJson, isCanonical } from '../../shared/canonical-json.ts'
 import { invariant, LockstepError } from '../../shared/lockstep-error.ts'
+import { writeJson } from '../../shared/write-json.ts'
 import { chainVersion, saltedPayload, tenantChain, writeLink } from '../chain.ts'
 import { checkpointText, type ChainHead, type Checkpoint } from '../chain-checkpoint.ts'
 import type { KeyRing } from '../chain-keys.ts'
 import type { Authorship, JournalFact } from '../journal.ts'
 import type { ChainHeads, Head } from './chain-head.ts'
-import { encrypt, takeRandom } from './payload-cipher.ts'
+import { encrypt, takeRandomHex } from './payload-cipher.ts'
 
 /** Extends chains inside a transaction of its caller. */
 export class ChainWriter {
@@ -104,7 +104,7 @@ export class ChainWriter {
     if (facts.length === 0) return
     invariant(head.key !== null, 'a chain is extended only while it has a key')
     const { id: keyId, mac } = this.#keys.current
-    const salts = takeRandom(16 * facts.length).toString('hex')
+    const salts = takeRandomHex(16 * facts.length)
     const first = head.seq + 1
     let body = ''
     let written = ''
@@ -113,12 +113,8 @@ export class ChainWriter {
       const { type, at, data } = facts[index]!
       const salt = salts.slice(index * 32, index * 32 + 32)
       // In the order of the writer's members, so that what is read back asks a model the same question word for word.
-      const text = JSON.stringify(data)
-      const payload = hash(
-        'sha256',
-        saltedPayload(salt, isCanonical(data) ? text : canonicalJson(data)),
-        'hex',
-      )
+      const { text, canonical } = writeJson(data)
+      const payload = hash('sha256', saltedPayload(salt, canonical), 'hex')
       const link = writeLink({
         v: chainVersion,
         run: head.name,

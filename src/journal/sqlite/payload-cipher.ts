@@ -13,7 +13,7 @@ const tagLength = 16
 
 /** A new key for the payloads of one run: as it is used, and as it is put away. A key object is several times faster than its bytes. */
 export function createDataKey(): { readonly key: KeyObject; readonly bytes: Buffer } {
-  const bytes = randomBytes(32)
+  const bytes = takeRandom(32)
   return { key: createSecretKey(bytes), bytes }
 }
 
@@ -23,15 +23,32 @@ let used = pool.length
 /** Random bytes, drawn from the system many at a time. */
 export function takeRandom(length: number): Buffer {
   if (length > pool.length) return randomBytes(length)
-  if (used + length > pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  const taken = Buffer.from(pool.subarray(used, used + length))
-  // What was given out is not kept.
+  draw(length)
+  const taken = Buffer.allocUnsafe(length)
+  pool.copy(taken, 0, used, used + length)
+  giveOut(length)
+  return taken
+}
+
+/** Random bytes as hexadecimal digits, two for each. */
+export function takeRandomHex(length: number): string {
+  if (length > pool.length) return randomBytes(length).toString('hex')
+  draw(length)
+  const taken = pool.toString('hex', used, used + length)
+  giveOut(length)
+  return taken
+}
+
+function draw(length: number): void {
+  if (used + length <= pool.length) return
+  randomFillSync(pool)
+  used = 0
+}
+
+/** What was given out is not kept. */
+function giveOut(length: number): void {
   pool.fill(0, used, used + length)
   used += length
-  return taken
 }
 
 /** Encrypts under a nonce of its own: nonce, tag, ciphertext. `place` binds it to where it lies, so that it counts nowhere else. */
@@ -41,7 +58,11 @@ export function encrypt(key: KeyObject, plain: string | Buffer, place: string): 
   cipher.setAAD(Buffer.from(place))
   const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)
   cipher.final()
-  return Buffer.concat([nonce, cipher.getAuthTag(), body])
+  const sealed = Buffer.allocUnsafe(nonceLength + tagLength + body.length)
+  sealed.set(nonce, 0)
+  sealed.set(cipher.getAuthTag(), nonceLength)
+  sealed.set(body, nonceLength + tagLength)
+  return sealed
 }
 
 /** What was encrypted at that place under that key; throws for anything else. */

@@ -64,3 +64,52 @@ test('J8: a halted tenant lets nothing through that asks for it not to be, over 
   ])
   await again.close()
 })
+
+test('J8: what another connection halts, or lets go on, counts for the very next append', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-sqlite-'))
+  const open = () => new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
+  const by = { tenant: 'acme', principal: 'ada' }
+  const fact = { type: 'a', at: 1, data: {} }
+  const [one, other] = [open(), open()]
+  const reservations = [{ kind: 'unhalted' }] as const
+  const append = (expectedSeq: number) => one.append('r1', [fact], { ...by, expectedSeq, reservations })
+  await append(0)
+  await append(1)
+  await other.halt(by, { at: 2, reason: 'wrong region' })
+  await expect(append(2)).rejects.toMatchObject({ code: 'reservation_refused' })
+  await expect(append(2)).rejects.toMatchObject({ code: 'reservation_refused' })
+  await other.unhalt(by, { at: 3, reason: 'mended' })
+  await append(2)
+  // In one commit: the halt comes first, and binds what stands behind it.
+  const halted = one.halt(by, { at: 4, reason: 'again' })
+  const behind = append(3)
+  expect(await halted).toBe(true)
+  await expect(behind).rejects.toMatchObject({ code: 'reservation_refused' })
+  await one.close()
+  await other.close()
+})
+
+test('Q4: a run that has ended can be written to again, and each checkpoint names it once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-sqlite-'))
+  const journal = new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
+  const by = { tenant: 'acme', principal: 'ada' }
+  const fact = (type: string) => ({ type, at: 1, data: { status: 'succeeded' } })
+  await Promise.all([
+    journal.append('r1', [fact('run.started')], { ...by, expectedSeq: 0 }),
+    journal.append('r1', [fact('run.finished')], { ...by, expectedSeq: 1 }),
+    journal.append('r1', [fact('approval.voted')], { ...by, expectedSeq: 2 }),
+  ])
+  await journal.append('r1', [fact('approval.voted')], { ...by, expectedSeq: 3 })
+  expect((await journal.read('r1')).map(({ type }) => type)).toEqual([
+    'run.started',
+    'run.finished',
+    'approval.voted',
+    'approval.voted',
+  ])
+  const heads = (await journal.checkpoints('r1')).map((each) =>
+    each.heads.filter(({ chain }) => chain === 'r1'),
+  )
+  expect(heads.map((each) => each.map(({ seq }) => seq))).toEqual([[3], [4]])
+  expect(await journal.openRuns()).toEqual([])
+  await journal.close()
+})

@@ -105,7 +105,8 @@ export class SqliteJournal implements ChainStore {
     // Copied now: what the caller changes while it waits for the commit is no part of it.
     const copied = copyFacts(run, facts)
     const changes = { ...options }
-    checkAmounts([...(changes.reservations ?? []), ...(changes.releases ?? [])])
+    checkAmounts(changes.reservations ?? [])
+    checkAmounts(changes.releases ?? [])
     return await this.#group.add(() => this.#append(run, copied, changes), changes.lazy === true)
   }
 
@@ -293,7 +294,7 @@ export class SqliteJournal implements ChainStore {
     }
     this.#writer.assertWritable(found)
     if (found?.closed !== true) this.#claims.take(run)
-    this.#writer.tenantHead(options.tenant)
+    if (found === null) this.#writer.tenantHead(options.tenant)
     const at = facts[0]?.at ?? 0
     const head = found ?? this.#writer.open(run, options, at)
     const entries = placeFacts(run, facts, options, head.seq)
@@ -340,13 +341,16 @@ export class SqliteJournal implements ChainStore {
       this.#syncAs(lazy)
       this.#database.exec('BEGIN IMMEDIATE')
       begun = true
-      this.#heads.refresh()
+      if (this.#heads.refresh()) this.#reservations.forget()
       work()
       this.#writer.writeNotes()
       for (const [tenant, { heads, at }] of this.#toSign) this.#writer.checkpoint(tenant, [...heads], at)
       this.#database.exec('COMMIT')
+      for (const { heads } of this.#toSign.values())
+        for (const { name, closed } of heads) if (closed) this.#heads.leave(name)
     } catch (error) {
       this.#heads.forget()
+      this.#reservations.forget()
       this.#claims.forget()
       this.#writer.dropNotes()
       if (begun) this.#rollBack()

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { AppendOptions, Halt, Release, Reservation } from '../journal.ts'
-import { reservationRefusal } from '../reservation-refusal.ts'
+import { type ReservationRefusal, reservationRefusal } from '../reservation-refusal.ts'
 
 /** Leases, counters and locks in a store (J5, J6), inside a transaction of the caller. */
 export class SqliteReservations {
@@ -15,6 +15,8 @@ export class SqliteReservations {
   readonly #halt: StatementSync
   readonly #insertHalt: StatementSync
   readonly #deleteHalt: StatementSync
+  /** Who is halted, as far as this connection has asked since another one wrote. */
+  readonly #halts = new Map<string, Halt | null>()
 
   constructor(database: DatabaseSync) {
     this.#epoch = database.prepare('SELECT epoch FROM leases WHERE run = ?')
@@ -51,6 +53,21 @@ export class SqliteReservations {
     this.#unlockAll.run(run, tenant)
   }
 
+  /** Forgets what may be stale: what another connection wrote, or a transaction that did not happen. */
+  forget(): void {
+    this.#halts.clear()
+  }
+
+  /** The same as `halted`, asked once; only inside a transaction, before which `forget` is called where others have written. */
+  #haltedHere(tenant: string): Halt | null {
+    let halt = this.#halts.get(tenant)
+    if (halt === undefined) {
+      halt = this.halted(tenant)
+      this.#halts.set(tenant, halt)
+    }
+    return halt
+  }
+
   /** Who halted the tenant. */
   halted(tenant: string): Halt | null {
     const row = this.#halt.get(tenant)
@@ -60,6 +77,7 @@ export class SqliteReservations {
 
   /** Halts a tenant, or lets it go on; says whether that changed anything. */
   setHalt(tenant: string, halt: Halt | null): boolean {
+    this.#halts.delete(tenant)
     const { changes } =
       halt === null
         ? this.#deleteHalt.run(tenant)
@@ -71,6 +89,11 @@ export class SqliteReservations {
   plan(run: string, options: AppendOptions): (() => void) | null {
     const { tenant, reservations = [], releases = [] } = options
     if (reservations.length === 0 && releases.length === 0) return null
+    if (releases.length === 0 && reservations.every(({ kind }) => kind === 'unhalted')) {
+      const halt = this.#haltedHere(tenant)
+      if (halt !== null) throw refuseHalted(reservations[0]!, halt)
+      return null
+    }
     const counts = new Map<string, number>()
     const count = (key: string) => counts.get(key) ?? Number(this.#count.get(tenant, key)?.['amount'] ?? 0)
     const freed = new Set(releases.filter(({ kind }) => kind === 'lock').map(({ key }) => key))
@@ -80,8 +103,8 @@ export class SqliteReservations {
     }
     for (const wanted of reservations) {
       if (wanted.kind === 'unhalted') {
-        const halt = this.halted(tenant)
-        if (halt !== null) throw reservationRefusal(wanted, `${halt.by}: ${halt.reason}`)
+        const halt = this.#haltedHere(tenant)
+        if (halt !== null) throw refuseHalted(wanted, halt)
       } else if (wanted.kind === 'counter') {
         const now = count(wanted.key)
         if (now + wanted.amount > wanted.limit) throw reservationRefusal(wanted, now)
@@ -106,4 +129,8 @@ export class SqliteReservations {
     for (const key of freed) this.#unlock.run(tenant, key, run)
     for (const each of reservations) if (each.kind === 'lock') this.#lock.run(tenant, each.key, run)
   }
+}
+
+function refuseHalted(wanted: Reservation, { by, reason }: Halt): ReservationRefusal {
+  return reservationRefusal(wanted, `${by}: ${reason}`)
 }
