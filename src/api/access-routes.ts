@@ -158,10 +158,10 @@ export const accessRoutes = {
       role,
       project: z.string().max(200).nullable().default(null),
       expiresAt: time.nullable().default(null),
-      shown: 'once',
     }),
     response: z.object({ key: apiKey, secret: z.string() }),
     status: 201,
+    shown: 'once',
   }),
   rotateApiKey: route({
     ...admin,
