@@ -61,7 +61,8 @@ export async function verifyBytes(
   }
 }
 
-function crewFor(bytes: number): Crew {
+/** How many cores are worth it for so many bytes. */
+export function crewFor(bytes: number): Crew {
   const threads = Math.min(availableParallelism() - 1, Math.floor(bytes / worthAThread), 7)
   return { threads, chunkBytes: mebi / 4, joinsIn: true, program }
 }
