@@ -23,7 +23,9 @@ export function assertSameOrigin(request: FastifyRequest, trusted: TrustedOrigin
 
 /** The origin of the console as the browser of this request names it. */
 export function originOf(request: FastifyRequest, { publicUrl }: TrustedOrigins): string {
-  return publicUrl === undefined ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin
+  const address = publicUrl ?? `${request.protocol}://${request.host}`
+  if (URL.canParse(address)) return new URL(address).origin
+  throw new RequestError('invalid_request', 'Host: is no name of a host.')
 }
 
 function isOwn(
@@ -34,5 +36,7 @@ function isOwn(
   if (origins.includes(origin)) return true
   if (publicUrl !== undefined && new URL(publicUrl).origin === origin) return true
   // Before a proxy that ends TLS the scheme differs, the host does not.
-  return URL.canParse(origin) && new URL(origin).host === request.host
+  if (!URL.canParse(origin)) return false
+  const { protocol, host } = new URL(origin)
+  return URL.canParse(`${protocol}//${request.host}`) && new URL(`${protocol}//${request.host}`).host === host
 }

@@ -31,7 +31,7 @@ export class TokenBuckets {
     const bucket = this.#buckets.get(sender) ?? this.#add(sender, now)
     // A clock that was set back gives nothing and takes nothing.
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * perSecond)
-    bucket.at = now
+    bucket.at = Math.max(bucket.at, now)
     if (bucket.tokens >= 1) {
       bucket.tokens--
       return
@@ -47,13 +47,13 @@ export class TokenBuckets {
     return bucket
   }
 
-  /** A bucket that is full again says nothing; where none is, the oldest go. */
+  /** A bucket that is full again says nothing; where too few are, the oldest go, many at a time so that it is seldom done. */
   #makeRoom(now: number): void {
     const { perSecond, burst } = this.#rate
     for (const [sender, { tokens, at }] of this.#buckets)
       if (tokens + ((now - at) / 1000) * perSecond >= burst) this.#buckets.delete(sender)
     for (const sender of this.#buckets.keys()) {
-      if (this.#buckets.size < mostKept) return
+      if (this.#buckets.size < mostKept * 0.9) return
       this.#buckets.delete(sender)
     }
   }
