@@ -15,6 +15,7 @@ export default defineConfig({
     // For what hangs. What is only slow may be slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Most of the time goes into processes that are waited for, so no core is kept free.
     maxWorkers: '100%',
     projects: [

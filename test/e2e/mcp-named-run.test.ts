@@ -41,7 +41,7 @@ async function loseRefund(run: string): Promise<void> {
   await call(...rightCalls[0]!)
   await call(...rightCalls[1]!)
   const pending = call(...rightCalls[2]!).catch(() => null)
-  await vi.waitFor(() => expect(desk.done).toContain('refund'), 10_000)
+  await vi.waitFor(() => expect(desk.done).toContain('refund'), 60_000)
   crash()
   await pending
   desk.behave('')

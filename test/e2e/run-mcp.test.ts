@@ -154,7 +154,7 @@ describe('lockstep run with an MCP server', () => {
     )
     let err = ''
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-    await expect.poll(() => existsSync(mark), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => existsSync(mark)).toBe(true)
     child.kill('SIGINT')
     const code = await new Promise((resolve) => child.on('close', resolve))
     expect([code, err]).toEqual([1, '\nStopped before the run was begun.\n'])

@@ -66,7 +66,7 @@ test('C5: sends nothing to a tool that its server just said is another one', asy
 test('C6: masks what a server says on standard error', async () => {
   const call = await connect({ TOKEN: 'planted-4711' })
   await call('look')
-  await vi.waitFor(() => expect(told.join('')).toContain('called look'))
+  await expect.poll(() => told.join('')).toContain('called look')
   expect(told.join('')).toContain('starting with [secret]')
   expect(told.join('')).not.toContain('planted-4711')
 })

@@ -37,6 +37,18 @@ class Cluster {
   fail: (() => void) | null = null
   hang: Promise<void> | null = null
 
+  /** What is asked of it from now on takes until it is let go. */
+  hold(): () => void {
+    let release: () => void = () => undefined
+    this.hang = new Promise((resolve) => {
+      release = () => {
+        this.hang = null
+        resolve()
+      }
+    })
+    return release
+  }
+
   readonly tools: readonly Tool[] = [
     tool({ name: 'look', description: 'Looks.', risk: 'read', execute: () => ({ ok: true }) }),
     this.#writing('cordon'),
@@ -172,7 +184,7 @@ describe('EmbeddedEngine', () => {
     await other.append('r_other', [fact], { ...by, expectedSeq: 0, reservations: locks })
     const { engine, store, start, close } = await open()
     const rest = start('r_1')
-    await sleep(100)
+    while ((await engine.heldUp('r_1')) === null) await sleep(5)
     await other.close()
     expect(await engine.heldUp('r_1')).toEqual({ kind: 'target', target: 'n1', run: 'r_other' })
     expect(cluster.done).toEqual([])
@@ -184,11 +196,13 @@ describe('EmbeddedEngine', () => {
 
   test('E3: a halted tenant stops before its next effect, over a restart, and goes on by itself', async () => {
     const { open, cluster } = world()
-    cluster.slow = 20
+    const release = cluster.hold()
     const first = await open()
     const running = first.start('r1')
     await until(() => (cluster.busy.get('n1') ?? 0) > 0)
     expect(await first.engine.halt('ada', 'wrong region')).toBe(true)
+    release()
+    await until(() => cluster.done.length > 0)
     await sleep(50)
     expect(cluster.done).toEqual(['cordon n1'])
     await first.close()
@@ -222,13 +236,14 @@ describe('EmbeddedEngine', () => {
 
   test('pauses a run before its next effect, goes on with it, and cancels one for good', async () => {
     const { open, cluster } = world()
-    cluster.slow = 15
+    const release = cluster.hold()
     const { start, engine, close } = await open()
     const one = start('r1')
     const two = start('r2', 'n2')
     await until(() => cluster.busy.size === 2)
     expect(await engine.order('r1', { type: 'pause', by: 'ada', reason: 'lunch' })).toBe(true)
     expect(await engine.order('r2', { type: 'cancel', by: 'ada', reason: 'mistake' })).toBe(true)
+    release()
     expect(await one).toMatchObject({ ended: null, reason: 'the run is paused by ada: lunch' })
     expect(await two).toMatchObject({ ended: 'cancelled' })
     expect(await engine.order('r1', { type: 'pause', by: 'ada', reason: null })).toBe(false)
@@ -241,28 +256,27 @@ describe('EmbeddedEngine', () => {
 
   test('E4, E5: waits for what is in flight, begins nothing new, and the next engine goes on', async () => {
     const { open, cluster } = world()
-    cluster.slow = 40
+    const release = cluster.hold()
     const first = await open()
     const rests = ['r1', 'r2', 'r3'].map((run, n) => first.start(run, `n${n}`))
     await until(() => cluster.busy.size === 3)
-    await first.close()
+    const closing = first.close()
+    release()
+    await closing
     for (const rest of await Promise.all(rests)) expect(rest.ended).toBeNull()
     expect(cluster.done).toHaveLength(3)
-    cluster.slow = 0
     const second = await open()
     expect(await second.store.openRuns()).toEqual(['r1', 'r2', 'r3'])
     expect(await second.engine.recover()).toBe(3)
     await until(() => cluster.done.length === 6)
-    await until(() => cluster.done.length === 6)
-    await sleep(10)
+    await second.engine.idle()
     await second.close()
     expect(new Set(cluster.done).size).toBe(6)
   })
 
   test('E4: gives up on what is in flight after a limit, and says nothing of it that nobody knows', async () => {
     const { open, cluster } = world()
-    let release: () => void = () => undefined
-    cluster.hang = new Promise((resolve) => (release = resolve))
+    const release = cluster.hold()
     const { start, store, engine } = await open()
     void start('r1')
     await until(() => cluster.busy.size === 1)

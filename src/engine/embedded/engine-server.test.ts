@@ -27,13 +27,23 @@ afterEach(async () => {
 
 function world() {
   const home = mkdtempSync(join(tmpdir(), 'ls-'))
-  const state = { slow: 0, done: [] as string[] }
+  const state = { done: [] as string[], begun: 0, held: null as Promise<void> | null }
+  /** What begins from now on takes until it is let go. */
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    state.held = promise
+    return () => {
+      state.held = null
+      resolve()
+    }
+  }
   const act = tool({
     name: 'act',
     description: 'Acts.',
     risk: 'write',
     execute: async ({ id }) => {
-      await sleep(state.slow)
+      state.begun++
+      await state.held
       state.done.push(String(id))
     },
   })
@@ -55,7 +65,7 @@ function world() {
     if (client !== null) ends.push(() => client.close())
     return client
   }
-  return { home, state, open, connect }
+  return { home, state, hold, open, connect }
 }
 
 test('N1, N3: one engine per store; a socket that was left behind is none', async () => {
@@ -76,8 +86,8 @@ test('N1, N3: one engine per store; a socket that was left behind is none', asyn
 })
 
 test('a second process begins runs there, follows, pauses, goes on and cancels', async () => {
-  const { state, open, connect } = world()
-  state.slow = 200
+  const { state, hold, open, connect } = world()
+  const release = hold()
   await open()
   const client = (await connect())!
   await client.begin('r1', {})
@@ -88,10 +98,10 @@ test('a second process begins runs there, follows, pauses, goes on and cancels',
   const following = (async () => {
     for await (const { type, seq } of client.tail('r1', 1, signal)) told.push(`${seq} ${type}`)
   })()
-  while (state.done.length === 0) await sleep(2)
+  while (state.begun < 2) await sleep(2)
   expect(await client.order('r2', { type: 'cancel', by: 'ada', reason: null })).toBe(true)
   expect(await client.order('r1', { type: 'pause', by: 'ada', reason: null })).toBe(true)
-  state.slow = 0
+  release()
   expect(await client.resume('r1')).toMatchObject({ ended: null })
   expect(await client.order('r1', { type: 'unpause', by: 'ada', reason: null })).toBe(true)
   await following
@@ -131,8 +141,8 @@ test('N2: who does not know the token, or speaks another version, is told nothin
 })
 
 test('who follows a run hears that the engine has ended', async () => {
-  const { state, open, connect } = world()
-  state.slow = 50
+  const { state, hold, open, connect } = world()
+  const release = hold()
   const engine = (await open())!
   const client = (await connect())!
   await client.begin('r1', {})
@@ -141,7 +151,9 @@ test('who follows a run hears that the engine has ended', async () => {
       while (state.done.length === 0) await sleep(2)
   })()
   following.catch(() => undefined)
-  while (state.done.length === 0) await sleep(2)
-  await engine.close()
+  while (state.begun === 0) await sleep(2)
+  const closing = engine.close()
+  release()
+  await closing
   await following.catch((error: unknown) => expect(error).toMatchObject({ code: 'engine_unavailable' }))
 })
