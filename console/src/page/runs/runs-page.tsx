@@ -8,6 +8,7 @@ import { ask } from '../../server/ask.ts'
 import { Loaded } from '../../server/loaded.tsx'
 import { usePages } from '../../server/use-pages.ts'
 import { Page } from '../../shell/page.tsx'
+import { HaltButton } from './halt-button.tsx'
 import { RunTable } from './run-table.tsx'
 
 const route = getRouteApi('/shell/runs')
@@ -28,7 +29,7 @@ export function RunsPage() {
     { refetchInterval: 5000 },
   )
   return (
-    <Page title="Runs">
+    <Page title="Runs" actions={<HaltButton />}>
       <Filters
         key={search.search ?? ''}
         search={search}
