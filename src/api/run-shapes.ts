@@ -127,7 +127,12 @@ export const run = runCard.extend({
   parent: z.string().nullable().describe('The run above, if this one was made under a call of another.'),
   children: z.array(z.object({ run: z.string(), call: z.string(), status: runStatus })),
   waitsFor: z.array(
-    z.object({ kind: z.enum(['approval', 'answer', 'target', 'halt', 'time']), text: z.string() }),
+    z.object({
+      kind: z
+        .enum(['approval', 'answer', 'target', 'halt', 'time', 'resume'])
+        .describe('`resume`: nobody is at work on it until somebody resumes it.'),
+      text: z.string(),
+    }),
   ),
   enforced: z.boolean(),
 })

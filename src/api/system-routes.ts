@@ -1,16 +1,11 @@
 import { z } from 'zod'
 import { route } from './route.ts'
+import { webhookEvents } from './webhook-event.ts'
 import { id, object, page, paging, time, title } from './shape.ts'
 
 const hooks = { tag: 'webhooks' } as const
 const system = { tag: 'system' } as const
 const byId = z.object({ id })
-export const webhookEvents = [
-  'approval.pending',
-  'approval.decided',
-  'approval.expired',
-  'run.finished',
-] as const
 const webhookBody = z.object({
   name: title,
   url: z.url({ protocol: /^https?$/ }).max(2000),
@@ -61,6 +56,14 @@ const incomingBody = z.object({
   inputs: z.record(z.string().max(100), z.string().max(2000)).default({}),
   when: z.string().max(2000).nullable().default(null),
   active: z.boolean().default(true),
+  secret: z
+    .string()
+    .min(16)
+    .max(200)
+    .optional()
+    .describe(
+      'The secret of the sender, where it makes one itself, as PagerDuty does; otherwise one is made.',
+    ),
 })
 
 /** Webhooks, outgoing and incoming. */

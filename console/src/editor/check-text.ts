@@ -1,11 +1,7 @@
-import { parsePlaybook } from '../../../src/playbook/parse-playbook.ts'
-import { parseProgram } from '../../../src/playbook/markdown/parse-program.ts'
 import { readBack } from '../../../src/playbook/explain/read-back.ts'
-import { programPlaybook } from '../../../src/playbook/program-playbook.ts'
-import { programTool, type KnownTool } from '../../../src/playbook/program-tool.ts'
-import type { Playbook } from '../../../src/playbook/playbook.ts'
+import type { KnownTool } from '../../../src/playbook/program-tool.ts'
+import { readText } from '../../../src/playbook/read-text.ts'
 import { parsePolicy } from '../../../src/policy/parse-policy.ts'
-import type { Diagnostic } from '../../../src/document/diagnostic.ts'
 import type { Answer } from '../server/ask.ts'
 import { findingOf, type Finding } from './finding.ts'
 
@@ -17,28 +13,12 @@ export type Checked = { readonly findings: readonly Finding[]; readonly reading:
 
 /** Reads and judges a playbook in the browser, by the code that judges it when it is saved and when it runs. */
 export function checkPlaybookText(text: string, format: Format, tools: readonly KnownTool[]): Checked {
-  const { playbook, diagnostics } = read(text, format, tools)
+  const { playbook, diagnostics } = readText(text, format, tools)
   const risks = new Map(tools.map(({ name, risk }) => [name, risk ?? 'irreversible']))
   return {
     findings: diagnostics.map(findingOf),
     reading: playbook === null ? null : (readBack(playbook, risks) as Reading),
   }
-}
-
-function read(
-  text: string,
-  format: Format,
-  tools: readonly KnownTool[],
-): { readonly playbook: Playbook | null; readonly diagnostics: readonly Diagnostic[] } {
-  if (format !== 'markdown') {
-    const facts = new Map(tools.map((tool) => [tool.name, tool]))
-    return parsePlaybook(text, { format, facts, ...(tools.length === 0 ? {} : { tools: [...facts.keys()] }) })
-  }
-  const { program, diagnostics } = parseProgram([{ file: 'playbook.md', text }], {
-    tools: tools.map(programTool),
-    resolveImport: () => ({ problem: 'a playbook in the library imports no files' }),
-  })
-  return { playbook: program === null ? null : programPlaybook(program, 'playbook'), diagnostics }
 }
 
 /** The same for a policy. */

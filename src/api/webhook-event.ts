@@ -1,0 +1,7 @@
+/** What webhooks can be told of. */
+export const webhookEvents = [
+  'approval.pending',
+  'approval.decided',
+  'approval.expired',
+  'run.finished',
+] as const
