@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { route } from './route.ts'
+import { runMode } from './run-shapes.ts'
 import { object, page, paging, time } from './shape.ts'
 
 const audit = { tag: 'audit' } as const
@@ -8,12 +9,16 @@ const range = z.object({
   range: z.enum(['24h', '7d', '30d', '90d']).default('7d'),
   from: time.optional(),
   to: time.optional(),
+  mode: runMode.optional().describe('Only dry runs, or only real ones.'),
 })
 const figures = {
   runs: z.int(),
   succeeded: z.int(),
-  failed: z.int(),
-  cost: z.number().nullable().describe('Dollars; null where a run used a model without a price.'),
+  failed: z.int().describe('Those that failed or ended incomplete.'),
+  cancelled: z.int(),
+  open: z.int().describe('Those that have not ended.'),
+  cost: z.number().describe('Dollars, of the runs whose cost is known.'),
+  unpriced: z.int().describe('How many runs used a model without a price.'),
   tokens: z.int(),
   p50Ms: z.number().nullable(),
   p95Ms: z.number().nullable(),
@@ -53,9 +58,19 @@ export const auditRoutes = {
     path: '/audit/verify',
     summary: 'Checks the chain of the tenant and of all its runs.',
     access: 'audit:read',
+    query: z.object({
+      runs: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(10_000)
+        .default(1000)
+        .describe('How many runs are decided again, the newest first; that each is there is checked of all.'),
+    }),
     response: z.object({
       verdict: z.enum(['proven', 'consistent', 'broken']),
       entries: z.int(),
+      checked: z.int().describe('How many runs were decided again.'),
       runsOpened: z.int(),
       runsClosed: z.int(),
       missing: z.array(z.string()),
@@ -98,7 +113,7 @@ export const analyticsRoutes = {
       bucket: z.enum(['hour', 'day']),
       totals: z.object(figures),
       series: z.array(z.object({ at: time, ...figures })),
-      runbooks: z.array(z.object({ name: z.string(), ...figures })),
+      runbooks: z.array(z.object({ name: z.string(), runbook: z.string().nullable(), ...figures })),
     }),
   }),
   exportAnalytics: route({

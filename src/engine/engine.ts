@@ -54,6 +54,13 @@ export type HeldUp =
   | { readonly kind: 'halt'; readonly by: string }
   | { readonly kind: 'target'; readonly target: string; readonly run: string }
 
+/** How a run in hand stands. */
+export interface RunStanding {
+  readonly atWork: boolean
+  /** Why nobody is at work on it; null where it needs no reason. */
+  readonly reason: string | null
+}
+
 /** What people and programs may ask of an engine, in its own process or over its socket. */
 export interface EngineOrders {
   /** Takes a run up that is in the store; resolves when it rests. */
@@ -75,6 +82,10 @@ export interface EngineOrders {
 export interface Engine extends EngineOrders {
   /** Begins a run; resolves when it rests. Throws `run_in_progress` if it is in hand already. */
   start(run: string, work: RunWork): Promise<RunRest>
+  /** What keeps a run from its next effect, other than runs of this engine. */
+  heldUp(run: string): Promise<HeldUp | null>
+  /** Whether somebody is at work on a run in hand, and if not, why; null for a run that is not in hand. */
+  standing(run: string): RunStanding | null
   /** Takes up every run that has not ended and that no other process is at work on; says how many. */
   recover(): Promise<number>
   /** Puts everything down (E4). */

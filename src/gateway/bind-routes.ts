@@ -6,7 +6,7 @@ import type { Principal } from '../directory/principal.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { AnswerBook, KnownAnswer } from './answer-book.ts'
 import type { Door } from './door.ts'
-import { Answer, type Asked, type Handler, type Handlers } from './handler.ts'
+import { Answer, WrittenJson, type Asked, type Handler, type Handlers } from './handler.ts'
 import { misfit, problemOf, RequestError } from './problem.ts'
 
 /** What routes stand on. */
@@ -139,9 +139,10 @@ function send(shape: RouteShape, given: unknown, reply: FastifyReply, { checkAns
   if (reply.sent) return reply
   reply.code(whole.status ?? shape.status ?? 200).headers(whole.headers)
   if (shape.response === null) return shape.produces === undefined ? '' : whole.body
-  if (checkAnswers) assertFits(shape, whole.body)
+  const written = whole.body instanceof WrittenJson ? whole.body.text : JSON.stringify(whole.body)
+  if (checkAnswers) assertFits(shape, JSON.parse(written))
   reply.type('application/json; charset=utf-8')
-  return JSON.stringify(whole.body)
+  return written
 }
 
 function assertFits({ method, path, response }: RouteShape, body: unknown): void {

@@ -39,11 +39,20 @@ export class Answer<Body> {
   }
 }
 
+/** A body of JSON that was written down already, as where it is asked for often and does not change. */
+export class WrittenJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** The body of an answer that is no JSON: a text, bytes, a stream; undefined once the handler has taken the reply over. */
 type Raw = string | Buffer | NodeJS.ReadableStream | undefined
 
 type BodyOf<Shape extends RouteShape> = Shape['response'] extends z.ZodType
-  ? z.input<Shape['response']>
+  ? z.input<Shape['response']> | WrittenJson
   : Shape extends { readonly produces: readonly string[] }
     ? Raw
     : undefined | void

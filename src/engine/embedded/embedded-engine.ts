@@ -17,7 +17,7 @@ import type { ApprovalVote } from '../../run/approval.ts'
 import { dueCalls } from '../../run/due-calls.ts'
 import type { RunEnd } from '../../run/event.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
-import type { Engine, HeldUp, RunLoader, RunRest, RunWork, VoteAnswer } from '../engine.ts'
+import type { Engine, HeldUp, RunLoader, RunRest, RunStanding, RunWork, VoteAnswer } from '../engine.ts'
 import { findHoldUp, passFreed } from './find-hold-up.ts'
 import { guardJournal, targetKey, type EntryListener, type RunJournal } from './guarded-journal.ts'
 import { takeInHand, type Hand } from './hand.ts'
@@ -112,6 +112,11 @@ export class EmbeddedEngine implements Engine {
     await this.#noticeHalt()
     const [hands, turnstile, { store }] = [this.#hands, this.#turnstile, this.#options]
     return await findHoldUp(run, this.#halt, { hands, turnstile, store, forGood })
+  }
+
+  standing(run: string): RunStanding | null {
+    const hand = this.#hands.get(run)
+    return hand === undefined ? null : { atWork: hand.sitting !== null, reason: hand.reason }
   }
 
   /** Resolves when nobody is at work on any run. */
