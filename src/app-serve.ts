@@ -8,7 +8,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listPrices, type PriceTable } from './agent/price-table.ts'
+import { listPrices, priceLists, type PriceTable } from './agent/price-table.ts'
 import { openChainStore, openModel, openTools, prepareAgent, writeOrder, writeVote } from './app.ts'
 import { openDirectory, type FirstLink } from './directory/open-directory.ts'
 import { EmbeddedEngine, type EmbeddedEngineOptions } from './engine/embedded/embedded-engine.ts'
@@ -17,7 +17,8 @@ import { engineAddress } from './engine/engine-address.ts'
 import type { ChainStore } from './journal/chain-store.ts'
 import { Overview } from './overview/overview.ts'
 import { Checkout } from './platform/checkout.ts'
-import type { Platform } from './platform/platform.ts'
+import { Metrics } from './platform/metrics.ts'
+import type { ModelList, Platform } from './platform/platform.ts'
 import { RunDesk } from './platform/run-desk.ts'
 import { TextShelf, type ConfiguredPolicy } from './platform/text-shelf.ts'
 import { knownTools, type CatalogueTool, type ToolCatalogue } from './platform/tool-catalogue.ts'
@@ -72,6 +73,7 @@ async function open(
   const trouble = (what: string) => (error: unknown) => onTrouble(what, error)
   let ready = false
   let closing = false
+  const metrics = new Metrics()
   const parts: { desk?: RunDesk; overview?: Overview; outbox?: Outbox } = {}
   const engineOptions: Omit<EmbeddedEngineOptions, 'store'> = {
     load: (run) => parts.desk!.load(run),
@@ -80,6 +82,7 @@ async function open(
       onTrouble(`run ${run}`, error)
     },
     onEntries(run, entries) {
+      metrics.hear(run, entries)
       parts.overview?.hear(run, entries)
       parts.outbox?.hear(run, entries)
       parts.desk?.hear(run, entries)
@@ -171,6 +174,8 @@ async function open(
     texts,
     desk,
     outbox,
+    metrics,
+    models: modelsOf(settings.llm),
     firstLinks,
     now,
     url: address,
@@ -310,6 +315,24 @@ function pricesOf({ model, price, costModel }: LlmSettings): PriceTable {
   const listed = costModel !== null && Object.hasOwn(listPrices, costModel) ? listPrices[costModel]! : null
   const own = price ?? listed
   return own === null ? {} : { [id]: own }
+}
+
+function modelsOf(llm: LlmSettings): ModelList {
+  const own = Object.entries(pricesOf(llm)).map(([model, { input, output }]) => ({
+    model,
+    inputUsd: input,
+    outputUsd: output,
+    source: 'the settings of this server',
+  }))
+  const listed = priceLists.flatMap(({ prices, source, asOf }) =>
+    Object.entries(prices).map(([model, { input, output }]) => ({
+      model,
+      inputUsd: input,
+      outputUsd: output,
+      source: `${source}, ${asOf}`,
+    })),
+  )
+  return { current: llm.model, prices: [...own, ...listed] }
 }
 
 function readVersion(): string {

@@ -1,7 +1,11 @@
+import type { FastifyInstance } from 'fastify'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPlatform, type OpenPlatform, type PlatformOptions } from '../src/app-serve.ts'
+import { roles, type Role } from '../src/api/permission.ts'
+import { systemActor } from '../src/directory/principal.ts'
+import { createPlatformGateway } from '../src/gateway/platform-gateway.ts'
 import type { Config } from '../src/source/config.ts'
 import { loadSettings } from '../src/source/load-settings.ts'
 import type { Settings } from '../src/source/settings.ts'
@@ -10,6 +14,8 @@ import type { Settings } from '../src/source/settings.ts'
 export interface PlatformHome {
   readonly folder: string
   open(options?: Partial<PlatformOptions> & { readonly set?: Partial<Settings> }): Promise<OpenPlatform>
+  /** Has something closed before the platform. */
+  closing(close: () => Promise<unknown>): void
   /** Closes what was opened, and removes the folder. */
   remove(): Promise<void>
 }
@@ -18,6 +24,7 @@ export interface PlatformHome {
 export function makePlatformHome(config: Config | null = null): PlatformHome {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-platform-'))
   const opened: OpenPlatform[] = []
+  const before: (() => Promise<unknown>)[] = []
   return {
     folder,
     async open({ set = {}, ...options } = {}) {
@@ -31,7 +38,9 @@ export function makePlatformHome(config: Config | null = null): PlatformHome {
       opened.push(platform)
       return platform
     },
+    closing: (close) => void before.push(close),
     async remove() {
+      for (const close of before) await close()
       for (const platform of opened) await platform.close({ graceMs: 1000 })
       rmSync(folder, { recursive: true, force: true })
     },
@@ -44,5 +53,65 @@ export async function until<Value>(look: () => Promise<Value | null | undefined 
     const found = await look()
     if (found !== null && found !== undefined && found !== false) return found
     await new Promise((resolve) => void setTimeout(resolve, 10))
+  }
+}
+
+/** What a request was answered. */
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a test expects of it, the test says
+  readonly body: any
+}
+
+/** A platform with its gateway, and keys of every role. */
+export interface TrialServer {
+  readonly platform: OpenPlatform
+  readonly app: FastifyInstance
+  /** Sends `METHOD /path`, by a key of a role in the first tenant, or by nobody. */
+  send(
+    request: string,
+    by: Role | null,
+    payload?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answered>
+}
+
+/** Opens a server over a folder; requests are injected, and every answer is held against the contract. */
+export async function openTrialServer(
+  home: PlatformHome,
+  options: Parameters<PlatformHome['open']>[0] = {},
+): Promise<TrialServer> {
+  const { set, ...others } = options
+  const rateLimit = { perSecond: 100_000, burst: 1_000_000 }
+  const platform = await home.open({ ...others, set: { rateLimit, ...set } })
+  const app = await createPlatformGateway(platform, { checkAnswers: true, console: home.folder })
+  home.closing(() => app.close())
+  const keys = new Map<Role, string>()
+  for (const role of roles) {
+    const wanted = { name: role, role, project: null, expiresAt: null }
+    keys.set(role, (await platform.directory.keys.make(systemActor('local'), wanted)).secret)
+  }
+  return {
+    platform,
+    app,
+    async send(request, by, payload, headers = {}) {
+      const [method, url] = request.split(' ') as ['GET', string]
+      const key = by === null ? {} : { 'x-api-key': keys.get(by)! }
+      const answer = await app.inject({
+        method,
+        url,
+        headers: { ...key, ...headers },
+        ...(payload === undefined ? {} : { payload: payload as object }),
+      })
+      const isJson = String(answer.headers['content-type']).includes('json')
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        text: answer.body,
+        body: isJson ? JSON.parse(answer.body) : null,
+      }
+    },
   }
 }

@@ -93,11 +93,13 @@ export class Hooks {
     return secretOf(this.#log, 'hook', id)
   }
 
+  /** Makes a hook; its secret is the one that the sender has already, or a new one. */
   async make(
     actor: Actor,
     wanted: NewHook,
+    secret: string = newSecret(),
   ): Promise<{ readonly hook: IncomingHook; readonly secret: string }> {
-    const [id, secret] = [newId('hk'), newSecret()]
+    const id = newId('hk')
     return await this.#log.act(actor, () => ({
       facts: [{ type: 'hook.made', data: { ...wanted, id } }],
       keep: [{ id, kind: 'hook', body: { secret } }],

@@ -5,9 +5,22 @@ import type { Overview } from '../overview/overview.ts'
 import type { Config } from '../source/config.ts'
 import type { Settings } from '../source/settings.ts'
 import type { Outbox } from '../webhook/outbox.ts'
+import type { Metrics } from './metrics.ts'
 import type { RunDesk } from './run-desk.ts'
 import type { TextShelf } from './text-shelf.ts'
 import type { ToolCatalogue } from './tool-catalogue.ts'
+
+/** The model that runs use, and what models cost, in dollars for a million tokens. */
+export interface ModelList {
+  readonly current: string
+  readonly prices: readonly {
+    readonly model: string
+    readonly inputUsd: number
+    readonly outputUsd: number
+    /** Who says so. */
+    readonly source: string
+  }[]
+}
 
 /** What a server has opened: everything that its routes stand on. */
 export interface Platform {
@@ -21,6 +34,8 @@ export interface Platform {
   readonly texts: TextShelf
   readonly desk: RunDesk
   readonly outbox: Outbox
+  readonly metrics: Metrics
+  readonly models: ModelList
   now(): number
   /** Where people reach the server, without a slash at its end. */
   url(): string
