@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { makePlatformHome, until, type PlatformHome } from '../test/platform-home.ts'
+import { makePlatformHome, until, type PlatformHome } from './gateway/platform-home.suite.ts'
 import type { OpenPlatform } from './app-serve.ts'
 import { isUntouched, publishSamples } from './platform/samples.ts'
 

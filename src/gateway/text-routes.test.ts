@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePlatformHome, openTrialServer, until, type TrialServer } from '../../test/platform-home.ts'
+import { makePlatformHome, openTrialServer, until, type TrialServer } from './platform-home.suite.ts'
 import { publishSamples } from '../platform/samples.ts'
 
 const runbook = (name: string, node = 'node-1') =>
