@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { exportChains } from '../journal/export-chains.ts'
 import type { Role } from '../api/permission.ts'
 import type { Actor } from './principal.ts'
-import { openTrial, type Trial } from './trial-directory.suite.ts'
+import { closeTrials, openTrial, type Trial } from './trial-directory.suite.ts'
 
 let trial: Trial
+afterAll(closeTrials)
 beforeEach(async () => {
   trial = await openTrial()
 })

@@ -28,6 +28,10 @@ import { Hooks, Webhooks } from './webhooks.ts'
 export interface DirectorySettings {
   /** How much work the hash of a password is; what is safe today if it is not said. */
   readonly passwordCost?: PasswordCost | undefined
+  /** How long a session counts that nobody uses, in milliseconds; 12 hours if it is not said. */
+  readonly idleMs?: number | undefined
+  /** How long a link counts, in milliseconds; 15 minutes if it is not said. */
+  readonly linkMs?: number | undefined
 }
 
 /** The directory of all tenants of a store. */
@@ -47,15 +51,15 @@ export class Directory {
   readonly hooks: Hooks
   readonly #log: ActLog
 
-  constructor(log: ActLog, { passwordCost }: DirectorySettings = {}) {
+  constructor(log: ActLog, { passwordCost, idleMs, linkMs }: DirectorySettings = {}) {
     this.#log = log
     this.tenants = new Tenants(log)
     this.projects = new Projects(log)
-    this.people = new People(log)
+    this.people = new People(log, linkMs)
     this.bindings = new Bindings(log)
     this.keys = new ApiKeys(log, this.people)
-    this.links = new Links(log)
-    this.sessions = new Sessions(log)
+    this.links = new Links(log, linkMs)
+    this.sessions = new Sessions(log, idleMs)
     this.passwords = new Passwords(log, this.people, this.sessions, passwordCost)
     this.passkeys = new Passkeys(log, this.people, this.sessions)
     this.runbooks = new PublishedRunbooks(log)

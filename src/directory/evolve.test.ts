@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { roles } from '../api/permission.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { ActLog } from './act-log.ts'
 import type { Directory } from './directory.ts'
 import type { Actor } from './principal.ts'
-import { openTrial } from './trial-directory.suite.ts'
+import { closeTrials, openTrial } from './trial-directory.suite.ts'
 
 /** What is known of a directory while acts are tried on it: the ids and tokens that came out of them. */
 interface Known {
@@ -21,6 +21,7 @@ interface Known {
   readonly sessions: { readonly session: string; readonly user: string }[]
 }
 
+afterAll(closeTrials)
 const pick = (from: readonly string[], number: number) => from[number % Math.max(1, from.length)] ?? 'nothing'
 const names = ['a', 'b', 'c']
 

@@ -6,7 +6,7 @@ import { found } from './refusal.ts'
 import { isToken, makeSecret } from './secret-token.ts'
 import { planSession, signInFailed, type NewSession } from './sessions.ts'
 
-/** How long a link counts. */
+/** How long a link counts, unless it is set. */
 export const linkLifetime = 15 * 60_000
 /** How long the links of the first start count. */
 export const firstLinkLifetime = 24 * 3_600_000
@@ -24,17 +24,19 @@ const tokenPattern = /^(lnk_[a-z2-7]{16})\.[\w-]{43}$/
 /** Links that sign somebody in, once. */
 export class Links {
   readonly #log: ActLog
+  readonly #linkMs: number
 
-  constructor(log: ActLog) {
+  constructor(log: ActLog, linkMs = linkLifetime) {
     this.#log = log
+    this.#linkMs = linkMs
   }
 
   /** Makes a link for somebody. Throws `not_found` if there is no such user, or it is disabled. */
-  async make(actor: Actor, user: string, lifetime = linkLifetime): Promise<NewLink> {
+  async make(actor: Actor, user: string): Promise<NewLink> {
     return await this.#log.act(actor, (state, at) => {
       const known = state.users.get(user)
       found(known?.disabled === false ? known : null, 'enabled user', user)
-      const { fact, credential, made } = planLink(user, at, lifetime)
+      const { fact, credential, made } = planLink(user, at, this.#linkMs)
       return { facts: [fact], keep: [credential], result: () => made }
     })
   }
@@ -68,7 +70,7 @@ export class Links {
 }
 
 /** What makes a link: the fact, what is kept of it, and what is shown. */
-export function planLink(user: string, at: number, lifetime = linkLifetime) {
+export function planLink(user: string, at: number, lifetime: number) {
   const id = newId('lnk')
   const { token, hash } = makeSecret(`${id}.`)
   const expiresAt = at + lifetime

@@ -1,7 +1,7 @@
 import type { Role } from '../api/permission.ts'
 import type { Act, ActLog } from './act-log.ts'
 import { assertAdminLeft } from './bindings.ts'
-import { planLink, type NewLink } from './links.ts'
+import { linkLifetime, planLink, type NewLink } from './links.ts'
 import { newId } from './new-id.ts'
 import type { Actor } from './principal.ts'
 import { assertFree, found } from './refusal.ts'
@@ -18,9 +18,11 @@ export interface NewUser {
 /** The people of tenants. Nobody is ever removed: their names stand in the record. */
 export class People {
   readonly #log: ActLog
+  readonly #linkMs: number
 
-  constructor(log: ActLog) {
+  constructor(log: ActLog, linkMs = linkLifetime) {
     this.#log = log
+    this.#linkMs = linkMs
   }
 
   /** The users of the tenant, in the order in which they were added. */
@@ -54,7 +56,7 @@ export class People {
     const [id, binding] = [newId('usr'), newId('rbd')]
     return await this.#log.act(actor, (state, at) => {
       assertFree(state.emails.has(email.toLowerCase()), 'user', email)
-      const link = planLink(id, at)
+      const link = planLink(id, at, this.#linkMs)
       return {
         facts: [
           { type: 'user.added', data: { id, email: email.toLowerCase(), name, home: null } },

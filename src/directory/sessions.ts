@@ -11,7 +11,7 @@ import type { Session, SignInWay, User } from './state.ts'
 
 /** How long a session counts at most. */
 export const sessionLifetime = 7 * 24 * 3_600_000
-/** How long a session counts that nobody uses. */
+/** How long a session counts that nobody uses, unless it is set. */
 export const idleLimit = 12 * 3_600_000
 /** How often it is written down that a session is used: after a restart it may seem idle for this much longer. */
 const touchEvery = 3_600_000
@@ -29,10 +29,12 @@ const tokenPattern = /^(ses_[a-z2-7]{16})\.[\w-]{43}$/
 /** Who is signed in. */
 export class Sessions {
   readonly #log: ActLog
+  readonly #idleMs: number
   readonly #seen = new Map<string, number>()
 
-  constructor(log: ActLog) {
+  constructor(log: ActLog, idleMs = idleLimit) {
     this.#log = log
+    this.#idleMs = idleMs
   }
 
   /** Begins a session for somebody whose identity was established. Throws `unauthenticated` if the user is disabled. */
@@ -63,7 +65,8 @@ export class Sessions {
     if (session === undefined || !this.#isLive(session, now)) return null
     this.#seen.set(session.id, now)
     const written = Number(credential.body['seenAt'])
-    if (now - written >= touchEvery) this.#writeSeen(tenant, session.id, { ...credential.body, seenAt: now })
+    if (now - written >= Math.min(touchEvery, this.#idleMs / 4))
+      this.#writeSeen(tenant, session.id, { ...credential.body, seenAt: now })
     return { ...session, tenant }
   }
 
@@ -87,7 +90,7 @@ export class Sessions {
   #isLive(session: Session, now: number): boolean {
     const written = Number(this.#log.credential('session', session.id)?.body['seenAt'])
     const seen = this.#seen.get(session.id) ?? written
-    return now < session.expiresAt && now - seen < idleLimit
+    return now < session.expiresAt && now - seen < this.#idleMs
   }
 
   #writeSeen(tenant: string, id: string, body: { seenAt: number }): void {

@@ -1,12 +1,13 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { exportChains } from '../journal/export-chains.ts'
 import { csrfToken, idleLimit, sessionLifetime } from './sessions.ts'
 import { SoftAuthenticator } from './soft-authenticator.suite.ts'
-import { openTrial, type Trial } from './trial-directory.suite.ts'
+import { closeTrials, openTrial, type Trial } from './trial-directory.suite.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 let trial: Trial
+afterAll(closeTrials)
 beforeEach(async () => {
   trial = await openTrial()
 })
@@ -128,6 +129,19 @@ describe('sessions', () => {
     expect(directory.principalOfSession(token)).toBeNull()
     expect(directory.sessions.list('local', trial.admin.user!)).toEqual([])
     expect((await reopen()).directory.principalOfSession(token)).toBeNull()
+  })
+
+  test('and links count as long as it is set', async () => {
+    const set = await openTrial({ idleMs: hour, linkMs: 2 * minute })
+    const { directory, clock, admin } = set
+    const { token } = await directory.links.use((await directory.links.make(admin, admin.user!)).token, '')
+    const { link } = await directory.people.add(admin, { email: 'b@b', name: 'B' })
+    clock.at += 2 * minute
+    await refused(directory.links.use(link.token, ''), 'unauthenticated')
+    clock.at += 57 * minute
+    expect(directory.principalOfSession(token)).not.toBeNull()
+    clock.at += hour
+    expect(directory.principalOfSession(token)).toBeNull()
   })
 
   test('are listed and ended by their owner alone', async () => {

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { openKeyRing } from '../journal/chain-keys.ts'
 import { SqliteJournal } from '../journal/sqlite/sqlite-journal.ts'
-import type { Directory } from './directory.ts'
+import type { Directory, DirectorySettings } from './directory.ts'
 import { openDirectory, type FirstLink } from './open-directory.ts'
 import type { Actor } from './principal.ts'
 
@@ -27,12 +26,14 @@ export interface Trial {
 }
 
 const opened: (() => Promise<void>)[] = []
-afterAll(async () => {
-  for (const close of opened.splice(0)) await close()
-})
 
-/** Opens a directory over an empty store, which is closed and removed after the tests of the file. */
-export async function openTrial(): Promise<Trial> {
+/** Closes what was opened; call after the tests of a file. */
+export async function closeTrials(): Promise<void> {
+  for (const close of opened.splice(0)) await close()
+}
+
+/** Opens a directory over an empty store; `closeTrials` closes and removes it. */
+export async function openTrial(settings: DirectorySettings = {}): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'lockstep-directory-'))
   const store = new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
   opened.push(async () => {
@@ -41,7 +42,7 @@ export async function openTrial(): Promise<Trial> {
   })
   const clock: TrialClock = { at: Date.UTC(2026, 10, 16), now: () => clock.at }
   const reopen = async () =>
-    await openDirectory({ store, now: clock.now, passwordCost: { N: 16, r: 8, p: 1 } })
+    await openDirectory({ store, now: clock.now, passwordCost: { N: 16, r: 8, p: 1 }, ...settings })
   const { directory, firstLinks } = await reopen()
   const { id, email } = directory.people.byEmail('local', 'admin@local')!
   return {

@@ -1,12 +1,18 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '../api/permission.ts'
 import { SoftAuthenticator } from '../directory/soft-authenticator.suite.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isLoopback } from './session-cookie.ts'
 import { TokenBuckets } from './token-bucket.ts'
-import { openTrialGateway, type Sender, type TrialGateway } from './trial-gateway.suite.ts'
+import {
+  closeTrialGateways,
+  openTrialGateway,
+  type Sender,
+  type TrialGateway,
+} from './trial-gateway.suite.ts'
 
 let trial: TrialGateway
+afterAll(closeTrialGateways)
 let admin: Sender
 
 describe('signing in', () => {

@@ -1,9 +1,8 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
-import { afterAll } from 'vitest'
 import type { RouteName } from '../api/contract.ts'
 import type { RouteShape } from '../api/route.ts'
 import type { Role } from '../api/permission.ts'
-import { openTrial, type Trial } from '../directory/trial-directory.suite.ts'
+import { closeTrials, openTrial, type Trial } from '../directory/trial-directory.suite.ts'
 import { AccessDoor, type AccessDoorOptions } from './access-door.ts'
 import { accessHandlers } from './access-routes.ts'
 import type { SecretKeeper } from './access-setup.ts'
@@ -44,11 +43,14 @@ export type Sender = Readonly<Record<string, string>>
 export type TrialRequest = Pick<InjectOptions, 'payload' | 'headers' | 'remoteAddress'>
 
 const closing: (() => unknown)[] = []
-afterAll(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 
-/** Opens a gateway over a new directory; it is closed after the tests of the file. */
+/** Closes what was opened; call after the tests of a file. */
+export async function closeTrialGateways(): Promise<void> {
+  for (const close of closing.splice(0)) await close()
+  await closeTrials()
+}
+
+/** Opens a gateway over a new directory; `closeTrialGateways` closes it. */
 export async function openTrialGateway(options: Partial<AccessDoorOptions> = {}): Promise<TrialGateway> {
   const trial = await openTrial()
   const { directory, clock } = trial

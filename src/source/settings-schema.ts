@@ -55,7 +55,7 @@ export const serverSchema = z.strictObject(
       .optional(),
     session: z
       .strictObject(
-        { hours: between(1, 8760).optional(), link_minutes: between(1, 10_080).optional() },
+        { hours: between(1, 168).optional(), link_minutes: between(1, 10_080).optional() },
         mapping,
       )
       .optional(),
@@ -191,12 +191,12 @@ export const settingRules: readonly SettingRule[] = [
   inFile('session.hours', 'LOCKSTEP_SESSION_HOURS', {
     kind: 'number',
     standard: 12,
-    about: 'How long a person stays signed in.',
+    about: 'How long a person stays signed in who does nothing. After seven days everybody signs in again.',
   }),
   inFile('session.link_minutes', 'LOCKSTEP_LINK_MINUTES', {
     kind: 'number',
-    standard: 60,
-    about: 'How long a one-time link can be used.',
+    standard: 15,
+    about: 'How long a one-time link can be used. Those of the first start can be used for a day.',
   }),
   inFile('from', 'LOCKSTEP_FROM', {
     flag: 'from',
