@@ -1,5 +1,5 @@
 import { journalVersion, type JournalEntry } from '../journal/journal.ts'
-import type { RunEvent } from '../run/event.ts'
+import { isRunEventType } from '../run/event-type.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { AgentFact } from './agent-event.ts'
 import type { AgentSnapshot } from './agent-options.ts'
@@ -22,7 +22,7 @@ function whyNot(run: string, seq: number, entry: Readonly<Record<string, unknown
   if (entry['run'] !== run) return 'belongs to another run'
   if (entry['seq'] !== seq)
     return `has the number ${String(entry['seq'])}: one is missing, repeated or out of place`
-  if (typeof type !== 'string' || !Object.hasOwn(known, type))
+  if (typeof type !== 'string' || !(isRunEventType(type) || Object.hasOwn(facts, type)))
     return `is of no kind that is known: ${String(type)}`
   if (typeof at !== 'number' || !Number.isFinite(at)) return 'has no time'
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return 'says nothing'
@@ -60,58 +60,8 @@ function invalid(message: string): LockstepError {
   return new LockstepError('invalid_snapshot', message, { hint: 'Use the snapshot as a run returned it.' })
 }
 
-const known: Readonly<Record<RunEvent['type'] | AgentFact['type'], true>> = {
-  'run.started': true,
-  'tool.admitted': true,
-  'tool.held': true,
-  'approval.voted': true,
-  'approval.expired': true,
-  'tool.denied': true,
-  'tool.settled': true,
-  'tool.unadmitted': true,
-  'step.opened': true,
-  'step.undecided': true,
-  'step.completed': true,
-  'step.skipped': true,
-  'step.failed': true,
-  'step.escalated': true,
-  'step.retried': true,
-  'step.refused': true,
-  'iteration.started': true,
-  'finish.refused': true,
-  'run.paused': true,
-  'run.unpaused': true,
-  'cancel.requested': true,
-  'compensation.begun': true,
-  'run.finished': true,
-  'playbook.begun': true,
-  'playbook.described': true,
-  'playbook.returned': true,
-  'playbook.failed': true,
-  'step.entered': true,
-  'branch.taken': true,
-  'branch.passed': true,
-  'branch.ended': true,
-  'loop.turned': true,
-  'loop.continued': true,
-  'variable.set': true,
-  'call.due': true,
-  'act.begun': true,
-  'act.done': true,
-  'question.asked': true,
-  'question.answered': true,
-  'message.sent': true,
-  'person.awaited': true,
-  'message.received': true,
-  'message.handled': true,
-  'wait.begun': true,
-  'trigger.set': true,
-  'trigger.changed': true,
-  'trigger.fired': true,
-  'call.readied': true,
-  'call.followed': true,
-  'failure.handled': true,
-  'program.ending': true,
+/** What an agent writes down besides the events of the run. */
+const facts: Readonly<Record<AgentFact['type'], true>> = {
   'agent.prompted': true,
   'agent.delegated': true,
   'agent.returned': true,
