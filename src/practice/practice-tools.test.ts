@@ -205,7 +205,8 @@ describe('practice tools', () => {
   })
 
   it('a call that is still being carried out is not taken for one that was not made', async () => {
-    await fault('practice.rollback', 'delay', 700)
+    // Far longer than it takes to ask, also on a machine that has other things to do.
+    await fault('practice.rollback', 'delay', 3_000)
     const outcome = await enforce('practice.rollback').call(
       'practice.rollback',
       { service: 'web' },

@@ -224,10 +224,13 @@ describe('the calls of one turn (G5)', () => {
     const log: string[] = []
     let running = 0
     let most = 0
+    const all = Promise.withResolvers<void>()
     const slow = async () => {
       running++
       most = Math.max(most, running)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      if (running === 3) all.resolve()
+      // Each waits for the others; not for ever, if they do not come.
+      await Promise.race([all.promise, new Promise((resolve) => setTimeout(resolve, 3_000).unref())])
       running--
     }
     const tools = ['x', 'y', 'z'].map((name) => noting(log, name, 'read', slow))

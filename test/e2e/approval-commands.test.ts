@@ -286,9 +286,9 @@ describe('lockstep approve', () => {
   })
 
   it('comes too late after its time, and the run goes on without the call', async () => {
-    policy({ expires_after: '1s' })
+    policy({ expires_after: '4s' })
     const { id, run } = await held()
-    await sleep(1_100)
+    await sleep(4_100)
     const late = await lockstep('approve', id, '--as', 'ann')
     expect([late.code, late.err]).toEqual([
       1,

@@ -156,7 +156,9 @@ test.each([
   ['read-garbage', /'desk' gave no usable answer to resources\/read/],
   ['read-big', /'desk' answered resources\/read with 20\d+ bytes, more than the 1048576 that may pass/],
 ])('a server that fails (%s) is named in the error, and nothing else is touched', async (mode, message) => {
-  const { client, call } = await overStdio({ desk: server(mode, { pass, timeout_seconds: 2 }) })
+  // The one that is waited for in vain is not waited for long.
+  const limit = mode === 'read-hangs' ? { timeout_seconds: 3 } : {}
+  const { client, call } = await overStdio({ desk: server(mode, { pass, ...limit }) })
   await expect(client.readResource({ uri: till })).rejects.toThrow(message)
   if (mode === 'read-dies') {
     await expect(client.readResource({ uri: till })).rejects.toThrow("The MCP server 'desk' is gone")

@@ -194,7 +194,7 @@ test('observes without denying, and says at the end what it would have denied', 
 
 test.each([
   ['die', 'went away', {}],
-  ['hang', 'hangs', { timeoutSeconds: 1 }],
+  ['hang', 'hangs', { timeoutSeconds: 3 }],
   ['garbage', 'answers garbage', {}],
   ['complain', 'reports an error', {}],
 ])(

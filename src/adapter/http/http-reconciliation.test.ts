@@ -34,7 +34,7 @@ function make(declared: Partial<HttpToolDeclaration> = {}, inputs: JsonObject = 
       description: 'Cordons a node.',
       input: null,
       risk: 'write',
-      timeoutSeconds: 5,
+      timeoutSeconds: 100,
       maxResultBytes: 10_000,
       method: 'POST',
       url: `${service.url}/nodes/{args.node}/cordon`,

@@ -55,7 +55,7 @@ function make(declared: Partial<HttpToolDeclaration>, inputs: JsonObject = {}) {
       description: 'd',
       input: null,
       risk: 'write',
-      timeoutSeconds: 5,
+      timeoutSeconds: 100,
       maxResultBytes: 1_000,
       target: null,
       idempotent: false,
