@@ -163,13 +163,17 @@ function arithmeticFrom(
   parse: (cursor: TokenCursor) => SyntaxNode,
   cursor: TokenCursor,
 ): SyntaxNode {
-  const rest: { operator: ArithmeticOperator; operand: SyntaxNode }[] = []
-  while (isOneOf(signs, cursor)) {
-    const operator = cursor.token.text as ArithmeticOperator
-    cursor.take()
-    rest.push({ operator, operand: parse(cursor) })
-  }
+  const rest = [operationIn(cursor, parse)]
+  while (isOneOf(signs, cursor)) rest.push(operationIn(cursor, parse))
   return { kind: 'arithmetic', first, rest, start: first.start, end: cursor.lastEnd }
+}
+
+function operationIn(
+  cursor: TokenCursor,
+  parse: (cursor: TokenCursor) => SyntaxNode,
+): { operator: ArithmeticOperator; operand: SyntaxNode } {
+  const operator = cursor.take().text as ArithmeticOperator
+  return { operator, operand: parse(cursor) }
 }
 
 function parseSigned(cursor: TokenCursor): SyntaxNode {

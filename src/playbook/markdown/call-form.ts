@@ -1,9 +1,10 @@
 /** Calls: `Name($a, k=$b)`, `Call Name with …`, and words that are exactly the words of a name. */
 import type { Call, StepBody, Target, ValueType } from '../program.ts'
 import type { Bullet } from './bullet.ts'
+import { argumentMisfit } from './argument-misfit.ts'
 import { callOf, type Callable } from './callables.ts'
 import { holds } from './glance.ts'
-import { argumentMisfit, isBuiltin } from './lift-calls.ts'
+import { isBuiltin } from './lift-calls.ts'
 import { opens } from './opening-word.ts'
 import { isKnown } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'

@@ -13,8 +13,9 @@ import { ExpressionError, type SourceRange } from '../../expression/expression-e
 import { parseExpression } from '../../expression/parse-expression.ts'
 import type { AccessNode, CallNode, KeywordArgument, SyntaxNode } from '../../expression/syntax-node.ts'
 import type { Call, Computation } from '../program.ts'
+import { argumentMisfit, signatureOf } from './argument-misfit.ts'
 import { callOf, type Callable, type Callables, type Found } from './callables.ts'
-import { asciiNameEnd } from './sigil-names.ts'
+import { plainExpression } from './plain-expression.ts'
 import { fitsType } from './signature.ts'
 
 /** A problem inside an expression; the range counts from its beginning. */
@@ -57,7 +58,16 @@ export function isBuiltin(name: string): boolean {
 
 /** Takes the calls out of an expression; the error where it is none. */
 export function liftCalls(source: string, callables: Callables, agent: string): Lifted | ExpressionError {
-  if (isVariable(source)) return readVariable(source)
+  const plain = plainExpression(source)
+  if (plain !== null)
+    return {
+      computation: { form: 'expression', source, calls: none },
+      names: plain.names,
+      targets: none,
+      isCall: false,
+      literal: plain.literal,
+      problems: none,
+    }
   const node = parseExpression(source)
   if (node instanceof ExpressionError) return node
   const lifter = new Lifter(source, callables, agent)
@@ -72,25 +82,8 @@ export function liftCalls(source: string, callables: Callables, agent: string): 
   }
 }
 
-/** The commonest expression of all, which needs no parser. */
-function isVariable(source: string): boolean {
-  if (source.charCodeAt(0) !== 36 || source.length > 101) return false
-  return source.length > 1 && asciiNameEnd(source, 1) === source.length
-}
-
 /** Most expressions have no calls and no problems, and share the list of none. */
-const none: readonly never[] = Object.freeze([])
-
-function readVariable(source: string): Lifted {
-  return {
-    computation: { form: 'expression', source, calls: none },
-    names: [{ name: source.slice(1), sigil: true, start: 0, end: source.length }],
-    targets: none,
-    isCall: false,
-    literal: undefined,
-    problems: none,
-  }
-}
+const none: readonly never[] = []
 
 /** Takes calls out of several expressions that belong together, such as the placeholders of a template. */
 export class Lifter {
@@ -195,7 +188,7 @@ export class Lifter {
         return this.#visitArguments(node, always && !specialFunctions.has(name))
       }
       case 'access':
-        if (this.#agentCall(node, always)) return
+        if (this.#agentCall(node, always) || this.#dottedCall(node, always)) return
         this.#visit(node.base, always)
         return this.#visitSteps(node.steps, always)
       case 'arithmetic':
@@ -267,6 +260,7 @@ export class Lifter {
     if (node.base.kind !== 'name' || node.base.sigil || first?.kind !== 'method') return false
     const agent = this.#callables.agentNamed(node.base.name)
     if (agent === null) {
+      if (this.#dottedTool(node) !== null) return false
       if (/^\p{Lu}/u.test(node.base.name) && !builtinMethods.has(first.name)) {
         const near = nearestName(node.base.name, this.#callables.agentNames)
         this.#problem(
@@ -285,6 +279,34 @@ export class Lifter {
     const name = `${node.base.name}.${first.name}`
     this.#lift(range, found, name, first.positional, first.keywords, always)
     this.#visitSteps(node.steps.slice(1), always)
+    return true
+  }
+
+  /** The tool with dots in its name that is called, and how many steps are its name. */
+  #dottedTool({
+    base,
+    steps,
+  }: AccessNode): { readonly found: Found; readonly name: string; readonly at: number } | null {
+    if (base.kind !== 'name' || base.sigil) return null
+    let name = base.name
+    for (const [at, step] of steps.entries()) {
+      if (step.kind !== 'member' && step.kind !== 'method') return null
+      name += `.${step.name}`
+      if (step.kind === 'member') continue
+      const found = this.#callables.findKnown(name, this.#agent)
+      return found?.kind === 'one' && found.callable.name === name ? { found, name, at } : null
+    }
+    return null
+  }
+
+  /** `practice.lookup_order($id)`, and what is read from its result; says whether it is one. */
+  #dottedCall(node: AccessNode, always: boolean): boolean {
+    const tool = this.#dottedTool(node)
+    if (tool === null) return false
+    const step = node.steps[tool.at] as Extract<AccessNode['steps'][number], { kind: 'method' }>
+    const range = { start: node.start, end: step.end }
+    this.#lift(range, tool.found, tool.name, step.positional, step.keywords, always)
+    this.#visitSteps(node.steps.slice(tool.at + 1), always)
     return true
   }
 
@@ -387,40 +409,4 @@ export class Lifter {
     this.#problems ??= []
     this.#problems.push({ code, message, suggestion, start: range.start, end: range.end })
   }
-}
-
-/** Why arguments do not fit what is called, or null. */
-export function argumentMisfit(
-  callable: Callable,
-  positional: number,
-  named: readonly string[],
-): string | null {
-  const { parameters, name, required } = callable
-  const known = parameters.map((each) => each.name)
-  if (callable.open === true)
-    return positional === 0
-      ? null
-      : `nothing says what \`${name}\` takes, so its arguments must be given by name`
-  if (positional > known.length) {
-    return `\`${name}\` takes ${countOf(known.length)}, and ${positional} are given`
-  }
-  const strange = named.find((each) => !known.includes(each))
-  if (strange !== undefined) return `\`${name}\` has no parameter \`${strange}\``
-  const twice = named.find((each) => known.indexOf(each) < positional)
-  if (twice !== undefined) return `\`${twice}\` is given to \`${name}\` twice`
-  const missing = (required ?? []).filter(
-    (each) => known.indexOf(each) >= positional && !named.includes(each),
-  )
-  return missing.length === 0
-    ? null
-    : `\`${name}\` needs ${missing.map((each) => `\`${each}\``).join(', ')} too`
-}
-
-function countOf(number: number): string {
-  return number === 0 ? 'no arguments' : number === 1 ? 'one argument' : `${number} arguments`
-}
-
-function signatureOf({ name, parameters, open }: Callable): string {
-  if (open === true) return `write such as \`${name}(amount=…)\``
-  return `it is \`${name}(${parameters.map((each) => (each.default === undefined ? each.name : `${each.name}=${JSON.stringify(each.default)}`)).join(', ')})\``
 }
