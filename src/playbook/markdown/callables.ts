@@ -130,6 +130,8 @@ export class Callables {
   readonly #byWords = new CallableIndex()
   readonly #byFirstWord = new Map<string, Beginning>()
   readonly #agents = new Map<string, string>()
+  /** What stands before the dot in names of tools. */
+  readonly #dotted = new Set<string>()
   readonly #agentWords = new Set<string>()
   readonly #firstWords = new Set<string>()
   /** How the names of several words begin, for a glance at a sentence. */
@@ -153,6 +155,8 @@ export class Callables {
     this.all.push(callable)
     const own = wordsOf(callable.name)
     this.#byName.add(callable.name, callable)
+    const dot = callable.agent === null ? callable.name.indexOf('.') : -1
+    if (dot > 0) this.#dotted.add(callable.name.slice(0, dot))
     this.#byWords.add(own.join(' '), callable)
     const [first] = own
     if (first !== undefined) this.#firstWords.add(first)
@@ -183,6 +187,11 @@ export class Callables {
     const key = wordKey(name)
     if (key === '') return null
     return this.#agents.get(key) ?? this.#agents.get(`${key} agent`) ?? null
+  }
+
+  /** Whether any tool is called `name.…`. */
+  leadsTool(name: string): boolean {
+    return this.#dotted.has(name)
   }
 
   get agentNames(): readonly string[] {

@@ -15,6 +15,7 @@ import type { AccessNode, CallNode, KeywordArgument, SyntaxNode } from '../../ex
 import type { Call, Computation } from '../program.ts'
 import { argumentMisfit, signatureOf } from './argument-misfit.ts'
 import { callOf, type Callable, type Callables, type Found } from './callables.ts'
+import { describeMissing } from './describe-missing.ts'
 import { plainExpression } from './plain-expression.ts'
 import { fitsType } from './signature.ts'
 
@@ -287,14 +288,13 @@ export class Lifter {
     base,
     steps,
   }: AccessNode): { readonly found: Found; readonly name: string; readonly at: number } | null {
-    if (base.kind !== 'name' || base.sigil) return null
+    if (base.kind !== 'name' || base.sigil || !this.#callables.leadsTool(base.name)) return null
     let name = base.name
     for (const [at, step] of steps.entries()) {
       if (step.kind !== 'member' && step.kind !== 'method') return null
       name += `.${step.name}`
       if (step.kind === 'member') continue
-      const found = this.#callables.findKnown(name, this.#agent)
-      return found?.kind === 'one' && found.callable.name === name ? { found, name, at } : null
+      return { found: this.#callables.find(name, this.#agent), name, at }
     }
     return null
   }
@@ -370,34 +370,10 @@ export class Lifter {
   }
 
   #resolve(found: Found, name: string, range: SourceRange): Callable | null {
-    switch (found.kind) {
-      case 'one':
-        return found.callable
-      case 'several':
-        this.#problem(
-          'unknown_call',
-          range,
-          `\`${name}\` could be ${found.names.join(' or ')}`,
-          'name the agent, as in `Agent.Name(…)`',
-        )
-        return null
-      case 'private':
-        this.#problem(
-          'unknown_call',
-          range,
-          `\`${name}\` belongs to the agent ${found.callable.agent} and is not public`,
-          'write `public: true` below its heading',
-        )
-        return null
-      case 'none':
-        this.#problem(
-          'unknown_call',
-          range,
-          `there is no playbook, function or tool \`${name}\``,
-          found.nearest === null ? null : `did you mean \`${found.nearest}\`?`,
-        )
-        return null
-    }
+    if (found.kind === 'one') return found.callable
+    const { message, suggestion } = describeMissing(found, name)
+    this.#problem('unknown_call', range, message, suggestion)
+    return null
   }
 
   #problem(
