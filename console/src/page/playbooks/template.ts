@@ -43,11 +43,12 @@ Somebody wants their money back.
 - At the beginning
 
 ### Steps
-- Ask the user for the $amount
-- If $amount > 500
-  - Say "Somebody has to look at this: $amount is more than I may decide."
+- Ask the user for the $order_id
+- $order = practice.lookup_order($order_id)
+- If $order.total > 500
+  - Say "Somebody has to look at this: $order.total is more than I may decide."
 - Otherwise
-  - Say "You will have your $amount back within a week."
+  - Say "You will have your $order.total back within a week."
 - End program
 `
 
