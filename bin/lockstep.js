@@ -5,10 +5,12 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major > 22 || (major === 22 && minor >= 18)) {
   const { existsSync } = await import('node:fs')
   // A checkout runs its sources directly; the published package carries only dist.
-  const source = new URL('../src/cli/main.ts', import.meta.url)
-  const { main } = await import(
-    (existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url)).href
-  )
+  const isCheckout = existsSync(new URL('../src/cli/main.ts', import.meta.url))
+  const load = (name) =>
+    import(new URL(isCheckout ? `../src/${name}.ts` : `../dist/${name}.js`, import.meta.url).href)
+  const { keepCompiled } = await load('source/keep-compiled')
+  keepCompiled()
+  const { main } = await load('cli/main')
   await main(process.argv.slice(2))
 } else {
   process.stderr.write(`lockstep needs Node 22.18 or newer, and this is Node ${process.versions.node}.\n`)

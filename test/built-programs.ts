@@ -93,16 +93,18 @@ async function write(target: string): Promise<void> {
       ssr: true,
       target: 'esnext',
       minify: false,
-      outDir: join(target, 'dist/cli'),
+      outDir: join(target, 'dist'),
       rolldownOptions: {
         input: {
-          main: join(root, 'src/cli/main.ts'),
-          'desk-server': join(root, 'test/mcp/desk-server.ts'),
-          'killed-child': join(root, 'test/kill/killed-child.ts'),
+          'cli/main': join(root, 'src/cli/main.ts'),
+          'source/keep-compiled': join(root, 'src/source/keep-compiled.ts'),
+          'cli/desk-server': join(root, 'test/mcp/desk-server.ts'),
+          'cli/killed-child': join(root, 'test/kill/killed-child.ts'),
         },
         // As it was written: nothing is left out because nobody seems to need it.
         treeshake: false,
-        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        // At the depth at which the package has them: some find files of the package from where they are.
+        output: { entryFileNames: '[name].js', chunkFileNames: 'cli/[name]-[hash].js' },
       },
     },
   })

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -13,20 +15,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { lockstepProgram } from '../../test/built-programs.ts'
 import { exitCode } from './exit-code.ts'
 
-const binary = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
+/** The sources, as a checkout runs them; the other tests run what was built of them, which starts sooner. */
+const checkout = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function lockstep(...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [binary, ...args], {
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: folder,
     encoding: 'utf8',
-    env: { ...process.env, FORCE_COLOR: '1' },
+    env: { ...process.env, FORCE_COLOR: '1', ...env },
   })
   return { code: status, out: stdout, err: stderr }
 }
+
+const lockstep = (...args: string[]) => start(lockstepProgram, args)
 
 function write(name: string, text: string): string {
   mkdirSync(join(folder, name, '..'), { recursive: true })
@@ -54,7 +66,7 @@ describe('lockstep', () => {
 
   it.skipIf(process.platform !== 'linux')('says so when its output cannot be written', () => {
     const full = openSync('/dev/full', 'w')
-    const { status, stderr } = spawnSync(process.execPath, [binary, 'help'], {
+    const { status, stderr } = spawnSync(process.execPath, [lockstepProgram, 'help'], {
       encoding: 'utf8',
       stdio: ['ignore', full, 'pipe'],
     })
@@ -67,6 +79,25 @@ describe('lockstep', () => {
 
   it('tells its version', () => {
     expect(lockstep('--version').out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  it('runs its sources in a checkout', () => {
+    const { code, out } = start(checkout, ['check', write('bad.yaml', bad)])
+    expect([code, out]).toEqual([exitCode.failed, expect.stringContaining('did you mean `expected_tools`?')])
+    expect(start(checkout, ['--version'])).toEqual(lockstep('--version'))
+  })
+
+  it('keeps what Node made of it in the data folder, and makes no data folder for that', () => {
+    const home = join(folder, 'data')
+    const env = { LOCKSTEP_HOME: home, NODE_COMPILE_CACHE: undefined }
+    expect(start(lockstepProgram, ['--version'], env).code).toBe(0)
+    expect(existsSync(home)).toBe(false)
+    mkdirSync(home)
+    expect(start(lockstepProgram, ['--version'], env).code).toBe(0)
+    expect(readdirSync(home)).toEqual(['cache'])
+    writeFileSync(join(home, 'file'), '')
+    const broken = { ...env, LOCKSTEP_HOME: join(home, 'file') }
+    expect(start(lockstepProgram, ['--version'], broken)).toMatchObject({ code: 0, err: '' })
   })
 
   it.each([
@@ -190,7 +221,9 @@ describe('lockstep check', () => {
       'many.yaml',
       `id: a\nname: A\n${Array.from({ length: 5000 }, (_, index) => `key${index}: 1`).join('\n')}\n`,
     )
-    const child = spawn(process.execPath, [binary, 'check', 'many.yaml', '--format', 'unix'], { cwd: folder })
+    const child = spawn(process.execPath, [lockstepProgram, 'check', 'many.yaml', '--format', 'unix'], {
+      cwd: folder,
+    })
     let err = ''
     child.stderr.on('data', (data: Buffer) => (err += data.toString()))
     child.stdout.once('data', () => child.stdout.destroy())

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFile, mkdtemp, readFile, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { leasedJournalSuite } from '../journal.suite.ts'
 import { FileJournal } from './file-journal.ts'
 
@@ -77,33 +77,40 @@ describe('FileJournal', () => {
 })
 
 describe('two processes', () => {
-  const program = (path: string, n: number) => `
+  // One process for all rounds: what starts is ready before the moment at which it writes.
+  const program = `
     import { FileJournal } from ${JSON.stringify(new URL('./file-journal.ts', import.meta.url).href)}
-    const journal = new FileJournal(${JSON.stringify(path)})
-    while (Date.now() < Number(process.argv[1])) {}
-    try {
-      await journal.append('r1', [{ type: 'a', at: 1, data: { n: ${n} } }], { tenant: 'acme', principal: 'p', expectedSeq: 0 })
-      process.stdout.write('written')
-    } catch (error) { process.stdout.write(error.code) }
-    if (process.argv[2] !== 'crash') await journal.close()
-    else process.kill(process.pid, 'SIGKILL')`
-  const start = (path: string, n: number, at: number, end = '') =>
-    promisify(execFile)(process.execPath, [
-      '--input-type=module',
-      '--eval',
-      program(path, n),
-      String(at),
-      end,
-    ]).then(
-      ({ stdout }) => stdout,
-      (error: { stdout: string }) => error.stdout,
-    )
+    process.on('message', async ({ path, at, dies }) => {
+      const journal = new FileJournal(path)
+      while (Date.now() < at) {}
+      const fact = { type: 'a', at: 1, data: { pid: process.pid } }
+      const by = { tenant: 'acme', principal: 'p' }
+      const said = await journal.append('r1', [fact], { ...by, expectedSeq: 0 }).then(() => 'written', ({ code }) => code)
+      if (!dies) await journal.close()
+      process.send(said, () => { if (dies) process.kill(process.pid, 'SIGKILL') })
+    })
+    process.send('ready')`
+
+  async function startWriter() {
+    const args = ['--input-type=module', '--eval', program]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child, 'message')
+    const gone = once(child, 'exit')
+    const write = async (order: { path: string; at: number; dies?: boolean }): Promise<unknown> => {
+      const said = once(child, 'message')
+      child.send(order)
+      return (await said)[0]
+    }
+    return { write, gone }
+  }
 
   test('J2: of two that append the same entry at the same moment, one is told that it did', async () => {
+    const writers = await Promise.all([startWriter(), startWriter()])
     for (let round = 0; round < 8; round++) {
       const path = await folder()
-      const at = Date.now() + 400
-      const said = await Promise.all([start(path, 1, at), start(path, 2, at)])
+      const at = Date.now() + 30
+      const said = await Promise.all(writers.map(({ write }) => write({ path, at })))
       expect(said.toSorted()).toEqual(['journal_conflict', 'written'])
       expect(await new FileJournal(path).read('r1')).toHaveLength(1)
     }
@@ -111,7 +118,9 @@ describe('two processes', () => {
 
   test('J3: a run whose writer was killed can be taken up', async () => {
     const path = await folder()
-    expect(await start(path, 1, 0, 'crash')).toBe('written')
+    const { write, gone } = await startWriter()
+    expect(await write({ path, at: 0, dies: true })).toBe('written')
+    expect(await gone).toEqual([null, 'SIGKILL'])
     const journal = new FileJournal(path)
     await journal.append('r1', [fact('b')], { ...by, expectedSeq: 1 })
     expect(await journal.read('r1')).toHaveLength(2)
