@@ -1,7 +1,9 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { makePlatformHome, until, type PlatformHome } from './gateway/platform-home.suite.ts'
-import type { OpenPlatform } from './app-serve.ts'
+import { makeLink, serve, type OpenPlatform } from './app-serve.ts'
 import { isUntouched, publishSamples } from './platform/samples.ts'
+import { loadSettings } from './source/load-settings.ts'
+import { readServerNote } from './source/server-note.ts'
 
 const homes: PlatformHome[] = []
 afterEach(async () => {
@@ -94,4 +96,76 @@ it('hears what people say to a program, and says so when it asks nobody', async 
   expect(await ended(platform, run)).toMatchObject({ status: 'succeeded' })
   expect(JSON.stringify(await platform.store.read(run))).toContain('Take web back: begin rollback-release.')
   await expect(desk.say('local', run, 'more')).rejects.toThrow()
+})
+
+describe('serve', () => {
+  it('lets the approver in by the link of the first start, and the sample run goes on when they approve it', async () => {
+    const home = aHome()
+    const { settings } = loadSettings({ env: { LOCKSTEP_HOME: home.folder, LOCKSTEP_PORT: '0' } })
+    const served = await serve({ settings })
+    try {
+      expect(served.firstLinks.map(({ email }) => email)).toEqual(['admin@local', 'approver@local'])
+      expect(readServerNote(home.folder, process.pid)?.url).toBe(served.url)
+      const port = Number(new URL(served.url).port)
+      const other = makePlatformHome()
+      const taken = { ...settings, home: other.folder, port }
+      await expect(serve({ settings: taken })).rejects.toMatchObject({
+        code: 'cannot_listen',
+        hint: expect.stringContaining('--port'),
+      })
+      await other.remove()
+
+      const ask = async (path: string, init: RequestInit = {}) => {
+        const answer = await fetch(`${served.url}${path}`, { ...init, redirect: 'manual' })
+        return { answer, body: (await answer.json().catch(() => null)) as Record<string, never> }
+      }
+      const json = { 'content-type': 'application/json' }
+      const token = new URLSearchParams(new URL(served.firstLinks[1]!.address).hash.slice(1)).get('token')
+      const link = { method: 'POST', headers: json, body: JSON.stringify({ token }) }
+      const signed = await ask('/auth/link', link)
+      expect(signed.answer.status).toBeLessThan(300)
+      expect((await ask('/auth/link', link)).answer.status).toBe(401)
+      const cookie = signed.answer.headers.get('set-cookie')!.split(';')[0]!
+      const me = await ask('/me', { headers: { cookie } })
+      const approvals = await until(async () => {
+        const { body } = await ask('/approvals', { headers: { cookie } })
+        return (
+          (body['items'] as unknown as { id: string; run: string }[]).length > 0 &&
+          (body['items'] as unknown as { id: string; run: string }[])
+        )
+      })
+      expect(approvals[0]!.run).toBe(served.sampleRun)
+      const headers = { ...json, cookie, 'x-csrf-token': String(me.body['csrfToken']) }
+      const approved = await ask(`/approvals/${approvals[0]!.id}/approve`, {
+        method: 'POST',
+        headers,
+        body: '{}',
+      })
+      expect(approved.answer.status).toBe(200)
+      await until(
+        async () =>
+          (await ask(`/runs/${served.sampleRun}`, { headers: { cookie } })).body['status'] === 'succeeded',
+      )
+      expect((await fetch(`${served.url}/console/`)).status).not.toBe(401)
+    } finally {
+      await served.close({ graceMs: 1000 })
+    }
+    expect(readServerNote(home.folder, process.pid)).toBeNull()
+    await expect(fetch(served.url)).rejects.toThrow()
+
+    const again = await serve({ settings })
+    try {
+      expect([again.sampleRun, again.firstLinks.map(({ email }) => email)]).toEqual([null, ['admin@local']])
+      const { token } = await makeLink(settings, 'approver@local')
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token }),
+      }
+      expect((await fetch(`${again.url}/auth/link`, init)).status).toBeLessThan(300)
+      await expect(makeLink(settings, 'nobody@local')).rejects.toMatchObject({ code: 'usage' })
+    } finally {
+      await again.close({ graceMs: 1000 })
+    }
+  })
 })

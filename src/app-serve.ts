@@ -7,27 +7,34 @@
  * P3  Closing leaves every run such that it can be taken up: nothing new is begun, and what is in flight is waited for.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { listPrices, priceLists, type PriceTable } from './agent/price-table.ts'
 import { openChainStore, openModel, openTools, prepareAgent, writeOrder, writeVote } from './app.ts'
-import { openDirectory, type FirstLink } from './directory/open-directory.ts'
+import { ActLog } from './directory/act-log.ts'
+import { Directory } from './directory/directory.ts'
+import { localTenant, openDirectory, type FirstLink } from './directory/open-directory.ts'
+import { systemActor } from './directory/principal.ts'
+import { linkAddress } from './gateway/sign-in-routes.ts'
 import { EmbeddedEngine, type EmbeddedEngineOptions } from './engine/embedded/embedded-engine.ts'
 import { openEngine } from './engine/embedded/open-engine.ts'
 import { engineAddress } from './engine/engine-address.ts'
-import type { ChainStore } from './journal/chain-store.ts'
 import { Overview } from './overview/overview.ts'
 import { Checkout } from './platform/checkout.ts'
 import { Metrics } from './platform/metrics.ts'
-import type { ModelList, Platform } from './platform/platform.ts'
+import { modelsOf, pricesOf } from './platform/model-prices.ts'
+import type { Platform } from './platform/platform.ts'
 import { RunDesk } from './platform/run-desk.ts'
+import { TenantEngines } from './platform/tenant-engines.ts'
 import { TextShelf, type ConfiguredPolicy } from './platform/text-shelf.ts'
 import { knownTools, type CatalogueTool, type ToolCatalogue } from './platform/tool-catalogue.ts'
+import { isUntouched, publishSamples } from './platform/samples.ts'
 import { PracticeHome } from './practice/practice-home.ts'
 import { digest } from './shared/digest.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import type { Config } from './source/config.ts'
 import { loadPolicy } from './source/load-policy.ts'
-import type { LlmSettings, Settings } from './source/settings.ts'
+import { removeServerNote, writeServerNote } from './source/server-note.ts'
+import type { Settings } from './source/settings.ts'
 import { dryRunTool } from './tool/dry-run-tool.ts'
 import { Outbox } from './webhook/outbox.ts'
 
@@ -92,7 +99,12 @@ async function open(
   if (place === null) throw placeTaken(home)
   opened.push(() => place.close())
   const { store } = place
-  const { directory, firstLinks } = await openDirectory({ store, now })
+  const { directory, firstLinks } = await openDirectory({
+    store,
+    now,
+    idleMs: settings.session.hours * 3_600_000,
+    linkMs: settings.session.linkMinutes * 60_000,
+  })
   const overview = await Overview.open({
     path: join(home, 'views.db'),
     store,
@@ -115,7 +127,9 @@ async function open(
         })
   const configured = readConfigured(config)
   const texts = new TextShelf({ directory, checkout, configured, tools, startedAt: now() })
-  const engines = new Engines(store, engineOptions, place.engine)
+  const engines = new TenantEngines(async (tenant) =>
+    tenant === localTenant ? place.engine : await EmbeddedEngine.open({ ...engineOptions, store, tenant }),
+  )
   opened.push(() => engines.close())
   const desk = new RunDesk({
     store,
@@ -181,8 +195,102 @@ async function open(
     url: address,
     engineOf: (tenant) => engines.of(tenant),
     isReady: () => ready && !closing,
-    recover: () => recover(store, desk, engines, (run, error) => onTrouble(`run ${run}`, error)),
+    recover: () => engines.recover(store, desk, (run, error) => onTrouble(`run ${run}`, error)),
     close: ({ graceMs = 10_000 } = {}) => (closed ??= close(graceMs)),
+  }
+}
+
+/** A server that answers. */
+export interface Served {
+  readonly platform: OpenPlatform
+  /** Where it is listened on this machine. */
+  readonly url: string
+  /** Addresses that sign somebody in, once, where nobody else could. */
+  readonly firstLinks: readonly { readonly email: string; readonly address: string }[]
+  /** The run that a first start began. */
+  readonly sampleRun: string | null
+  /** Ends it: nothing more is taken, and what is in flight is waited for. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+/**
+ * Opens the platform, listens, and goes on with what was under way; a first start publishes samples. Throws `cannot_listen` with what to do about it, and what `openPlatform`
+ * throws.
+ */
+export async function serve(
+  options: Omit<PlatformOptions, 'url'> & { readonly log?: NodeJS.WritableStream },
+): Promise<Served> {
+  const { settings, log } = options
+  const { host, port } = settings
+  let url = ''
+  const platform = await openPlatform({ ...options, url: () => url })
+  const { createPlatformGateway } = await import('./gateway/platform-gateway.ts')
+  const app = await createPlatformGateway(platform, log === undefined ? {} : { log })
+  try {
+    await app.listen({ host, port })
+    url = addressOf(host, (app.server.address() as AddressInfo).port)
+    writeServerNote(settings.home, { pid: process.pid, url, since: new Date().toISOString() })
+    await platform.recover()
+    const fresh = settings.samples && (await isUntouched(platform))
+    const sampleRun = fresh ? await publishSamples(platform) : null
+    const firstLinks = platform.firstLinks.map(({ email, token }) => ({
+      email,
+      address: linkAddress(platform.url(), token),
+    }))
+    const close = async (how?: { readonly graceMs?: number }) => {
+      removeServerNote(settings.home)
+      await app.close()
+      await platform.close(how)
+    }
+    return { platform, url, firstLinks, sampleRun, close }
+  } catch (error) {
+    await app.close()
+    await platform.close({ graceMs: 0 })
+    throw cannotListen(error, host, port)
+  }
+}
+
+function addressOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+function cannotListen(error: unknown, host: string, port: number): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  const why: Readonly<Record<string, readonly [string, string]>> = {
+    EADDRINUSE: [
+      'is taken by another program',
+      'End that one, or take another port: lockstep serve --port N',
+    ],
+    EACCES: ['is not allowed to this user', 'Take a port above 1023: lockstep serve --port N'],
+    EADDRNOTAVAIL: ['is no address of this machine', 'Set --host to one that is.'],
+  }
+  const [says, hint] = why[code ?? ''] ?? []
+  if (says === undefined || hint === undefined) return error
+  return new LockstepError('cannot_listen', `${host}:${port} ${says}.`, { cause: error, hint })
+}
+
+/** Makes a link that signs a user of the first tenant in, once, in the store itself, so that it works beside a server. Throws `usage` if there is no such user. */
+export async function makeLink(
+  settings: Settings,
+  email: string,
+): Promise<{ readonly token: string; readonly expiresAt: number }> {
+  const store = await openChainStore(settings.home)
+  try {
+    const directory = new Directory(await ActLog.open(store, Date.now), {
+      linkMs: settings.session.linkMinutes * 60_000,
+    })
+    const user = directory.people.byEmail(localTenant, email)
+    if (user === null || user.disabled)
+      throw new LockstepError('usage', `there is nobody with the address ${email}`, {
+        hint: `known: ${directory.people
+          .list(localTenant)
+          .map((each) => each.email)
+          .join(', ')}`,
+      })
+    return await directory.links.make(systemActor(localTenant), user.id)
+  } finally {
+    await store.close()
   }
 }
 
@@ -191,58 +299,6 @@ function placeTaken(home: string): LockstepError {
   return new LockstepError('engine_running', `Another process works on ${home} (${lock}).`, {
     hint: 'lockstep status says which. End it, or set LOCKSTEP_HOME to another folder.',
   })
-}
-
-/** The engines, one for each tenant, over one store. */
-class Engines {
-  readonly #store: ChainStore
-  readonly #options: Omit<EmbeddedEngineOptions, 'store'>
-  readonly #engines = new Map<string, Promise<EmbeddedEngine>>()
-
-  constructor(store: ChainStore, options: Omit<EmbeddedEngineOptions, 'store'>, local: EmbeddedEngine) {
-    this.#store = store
-    this.#options = options
-    this.#engines.set('local', Promise.resolve(local))
-  }
-
-  of(tenant: string): Promise<EmbeddedEngine> {
-    const known = this.#engines.get(tenant)
-    if (known !== undefined) return known
-    const engine = EmbeddedEngine.open({ ...this.#options, store: this.#store, tenant })
-    this.#engines.set(tenant, engine)
-    engine.catch(() => this.#engines.delete(tenant))
-    return engine
-  }
-
-  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
-    const all = await Promise.allSettled(this.#engines.values())
-    await Promise.all(
-      all.map((each) => (each.status === 'fulfilled' ? each.value.close(options) : undefined)),
-    )
-  }
-}
-
-/** Runs that the command line began are left to it. */
-async function recover(
-  store: ChainStore,
-  desk: RunDesk,
-  engines: Engines,
-  onTrouble: (run: string, error: unknown) => void,
-): Promise<number> {
-  let taken = 0
-  for (const tenant of await store.tenants()) {
-    const engine = await engines.of(tenant)
-    for (const run of await store.openRuns(tenant)) {
-      try {
-        if (!(await desk.isOwn(run))) continue
-        engine.resume(run).catch((error: unknown) => onTrouble(run, error))
-        taken++
-      } catch (error) {
-        onTrouble(run, error)
-      }
-    }
-  }
-  return taken
 }
 
 /** Binds what does not depend on a run once, and the rest for each. */
@@ -307,32 +363,6 @@ function readConfigured(config: Config | null): ConfiguredPolicy[] {
     const text = readFileSync(path, 'utf8')
     return { path, text, policy, digest: digest(text) }
   })
-}
-
-/** What the model costs that is asked, where the settings say other than the list. */
-function pricesOf({ model, price, costModel }: LlmSettings): PriceTable {
-  const id = model.replace(/^[^:]*:/, '').replace(/@https?:.*$/, '')
-  const listed = costModel !== null && Object.hasOwn(listPrices, costModel) ? listPrices[costModel]! : null
-  const own = price ?? listed
-  return own === null ? {} : { [id]: own }
-}
-
-function modelsOf(llm: LlmSettings): ModelList {
-  const own = Object.entries(pricesOf(llm)).map(([model, { input, output }]) => ({
-    model,
-    inputUsd: input,
-    outputUsd: output,
-    source: 'the settings of this server',
-  }))
-  const listed = priceLists.flatMap(({ prices, source, asOf }) =>
-    Object.entries(prices).map(([model, { input, output }]) => ({
-      model,
-      inputUsd: input,
-      outputUsd: output,
-      source: `${source}, ${asOf}`,
-    })),
-  )
-  return { current: llm.model, prices: [...own, ...listed] }
 }
 
 function readVersion(): string {

@@ -177,5 +177,5 @@ async function examineCheckout(from: string | null): Promise<Judged> {
 }
 
 function examineConsole(): Judged {
-  return consoleFolder() === null ? note('not built; the API works without it', 'npm run build') : ok('built')
+  return consoleFolder() === null ? note('not built; the HTTP interface works without it', 'npm run build:console') : ok('built')
 }

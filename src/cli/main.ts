@@ -158,6 +158,16 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./policy-command.ts')).policyCommand,
   },
   {
+    name: 'serve',
+    summary: 'Serve the console, the HTTP interface and the engine in one process',
+    load: async () => (await import('./serve-command.ts')).serveCommand,
+  },
+  {
+    name: 'link',
+    summary: 'Make a one-time link that signs somebody in to the server',
+    load: async () => (await import('./link-command.ts')).linkCommand,
+  },
+  {
     name: 'config',
     summary: 'Show what is set for the server, and where each value comes from',
     load: async () => (await import('./config-command.ts')).configCommand,

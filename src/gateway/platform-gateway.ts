@@ -11,6 +11,9 @@ import { createGateway } from './create-gateway.ts'
 import type { Handlers } from './handler.ts'
 import { meHandlers } from './me-routes.ts'
 import { policyHandlers } from './policy-routes.ts'
+import { referencePages } from './reference-pages.ts'
+import { runFamilyHandlers } from './run-handlers.ts'
+import { runSetup, type RunSetup } from './run-setup.ts'
 import { runbookHandlers } from './runbook-routes.ts'
 import { signInHandlers } from './sign-in-routes.ts'
 import { systemHandlers } from './system-routes.ts'
@@ -36,8 +39,9 @@ export async function createPlatformGateway(
   const trusted = { ...(publicUrl === null ? {} : { publicUrl }), origins: [] }
   const answers = new AnswerBook(join(settings.home, 'answers.db'), () => platform.now())
   const door = new AccessDoor({ directory, rate: rateLimit, now: () => platform.now(), ...trusted })
+  const runs = runSetup(platform, door)
   const app = await createGateway({
-    handlers: platformHandlers(platform, trusted),
+    handlers: platformHandlers(platform, trusted, runs),
     door,
     answers,
     checkAnswers: options.checkAnswers ?? false,
@@ -56,13 +60,14 @@ export async function createPlatformGateway(
         answers.close()
         done()
       })
+      referencePages(made, door, platform.version)
       return consolePages(options.console)(made)
     },
   })
   return app
 }
 
-function platformHandlers(platform: Platform, trusted: AccessSetup['trusted']): Handlers {
+function platformHandlers(platform: Platform, trusted: AccessSetup['trusted'], runs: RunSetup): Handlers {
   const { directory, overview, settings } = platform
   const setup: AccessSetup = {
     directory,
@@ -80,8 +85,9 @@ function platformHandlers(platform: Platform, trusted: AccessSetup['trusted']): 
     ...runbookHandlers(platform),
     ...policyHandlers(platform),
     ...webhookHandlers(platform),
-    ...systemHandlers(platform),
-  } as Handlers
+    ...systemHandlers(platform, () => runs.streams.size),
+    ...runFamilyHandlers(runs),
+  }
 }
 
 /** What is logged of a request: never a header, a body, or what stands behind the question mark. */

@@ -105,7 +105,7 @@ export async function openTrialServer(
         headers: { ...key, ...headers },
         ...(payload === undefined ? {} : { payload: payload as object }),
       })
-      const isJson = String(answer.headers['content-type']).includes('json')
+      const isJson = /[/+]json\b/.test(String(answer.headers['content-type']))
       return {
         status: answer.statusCode,
         headers: answer.headers,

@@ -100,7 +100,13 @@ export function policyHandlers(platform: Platform): HandlersOf<keyof typeof poli
         .map(({ role }) => role)
       const asking = body.principal ?? { id: actor, roles: own }
       const facts = readFacts(
-        { at: `${iso(platform.now()).slice(0, 19)}Z`, principal: asking.id, roles: [...asking.roles], mode, context },
+        {
+          at: `${iso(platform.now()).slice(0, 19)}Z`,
+          principal: asking.id,
+          roles: [...asking.roles],
+          mode,
+          context,
+        },
         request,
         policies,
       )

@@ -6,10 +6,14 @@ import type { Platform } from '../platform/platform.ts'
 import { storeFile } from '../source/store-place.ts'
 import { Answer, type HandlersOf } from './handler.ts'
 import { openApi } from './open-api.ts'
+import { assertMay } from './permit.ts'
 import { RequestError } from './problem.ts'
 
 /** Answers about the process itself. */
-export function systemHandlers(platform: Platform): HandlersOf<keyof typeof systemRoutes> {
+export function systemHandlers(
+  platform: Platform,
+  followers: () => number,
+): HandlersOf<keyof typeof systemRoutes> {
   const { metrics, models, version } = platform
   const description = openApi(version)
   return {
@@ -20,13 +24,14 @@ export function systemHandlers(platform: Platform): HandlersOf<keyof typeof syst
     },
     metrics: async ({ principal, reply }) => {
       // They are figures of the whole process, which belongs to the first tenant.
+      assertMay(principal, 'analytics:read', null)
       if (principal.tenant !== localTenant)
         throw new RequestError('forbidden', `Figures of the process are for the tenant ${localTenant}.`)
       reply.type('text/plain; version=0.0.4; charset=utf-8')
       return metrics.render({
         approvalsWaiting: await countWaiting(platform),
-        storeBytes: sizeOf(join(platform.settings.home, storeFile)),
-        followers: metrics.followers,
+        storeBytes: sizeOf(platform.settings.home),
+        followers: followers(),
         runsInHand: await countInHand(platform),
         deliveries: platform.outbox.counts(),
       })
@@ -61,6 +66,8 @@ async function countInHand({ directory, engineOf }: Platform): Promise<number> {
   return count
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+/** With what was written last, which lies beside the store. */
+function sizeOf(home: string): number {
+  const files = [storeFile, `${storeFile}-wal`].map((name) => join(home, name))
+  return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
 }

@@ -22,7 +22,6 @@ export class Metrics {
   readonly #calls: Counts = new Map()
   readonly #requests: Counts = new Map()
   readonly #durations = new Map<string, { readonly classes: number[]; sum: number; count: number }>()
-  #followers = 0
 
   /** Takes notice of what runs write down. */
   hear(
@@ -49,20 +48,6 @@ export class Metrics {
     for (const [index, bound] of bounds.entries()) if (seconds <= bound) known.classes[index]!++
     known.sum += seconds
     known.count++
-  }
-
-  /** Counts somebody who follows a run, until the given function is called. */
-  follow(): () => void {
-    this.#followers++
-    let here = true
-    return () => {
-      if (here) this.#followers--
-      here = false
-    }
-  }
-
-  get followers(): number {
-    return this.#followers
   }
 
   /** All of it as text. */

@@ -28,11 +28,19 @@ export function lookAtStore(path: string): StoreLook | null {
           ? undefined
           : database.prepare('SELECT facts FROM batches ORDER BY position DESC LIMIT 1').get()
       const facts = last === undefined ? [] : (JSON.parse(String(last['facts'])) as [number, string][])
-      return { version, newest: storeVersion, bytes: statSync(path).size, lastAt: facts.at(-1)?.[0] ?? null }
+      return { version, newest: storeVersion, bytes: storeSize(path), lastAt: facts.at(-1)?.[0] ?? null }
     } finally {
       database.close()
     }
   } catch (error) {
     throw storeFailure(error, path)
   }
+}
+
+/** How much a store takes, with what was written last and lies beside it. */
+function storeSize(path: string): number {
+  return [path, `${path}-wal`].reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
 }
