@@ -6,6 +6,7 @@ import type { PolicyDecision } from '../policy/decision.ts'
 import type { StepStatus } from '../run/step-status.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { isDryRunResult } from '../tool/dry-run-tool.ts'
+import { describeOpen, needsApproval } from './describe-open.ts'
 import { guideLink } from './guide-link.ts'
 import type { RunView } from './run-view.ts'
 
@@ -16,7 +17,7 @@ export class RunPresenter {
   readonly #statuses: Map<string, StepStatus>
   readonly #calls = new Map<
     string,
-    { tool: string; args: JsonObject; step: string | null; needs: string | null }
+    { tool: string; args: JsonObject; step: string | null; needs: string | null; open: readonly string[] }
   >()
   readonly #linked = new Set<string>()
   #made = 0
@@ -99,8 +100,9 @@ export class RunPresenter {
   #remember(event: Extract<AgentEvent, { type: 'tool.admitted' | 'tool.held' }>): void {
     const { tool, args, step, policy } = event
     const decision = policy?.['decision'] as PolicyDecision | undefined
-    const needs = decision?.verdict === 'needs_approval' ? `${decision.rule}: ${decision.reason}` : null
-    this.#calls.set(event.callId, { tool, args: args ?? {}, step, needs })
+    const needs = needsApproval(decision)
+    const open = describeOpen(event.open, decision)
+    this.#calls.set(event.callId, { tool, args: args ?? {}, step, needs, open })
   }
 
   /** Says once in a run where the guide explains a refusal; the second time it would only be in the way. */
@@ -131,6 +133,7 @@ export class RunPresenter {
     this.#shown++
     this.#view.shown(call.tool, call.args, `not called · ${step}`)
     if (call.needs !== null) this.#view.text(escapeControl(`     would need approval: ${call.needs}`))
+    for (const open of call.open) this.#view.text(escapeControl(`     not decided yet: ${open}`))
     const { would } = event.result
     if (typeof would === 'object' && would !== null && !('tool' in would)) {
       this.#view.text(escapeControl(`     would: ${JSON.stringify(would)}`))

@@ -5,6 +5,7 @@ import { describeFoundOut } from '../run/found-out.ts'
 import { escapeControl } from '../shared/escape-control.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { isDryRunResult } from '../tool/dry-run-tool.ts'
+import { describeOpen, needsApproval } from './describe-open.ts'
 import { timeLeft } from './describe-held-call.ts'
 import { approvalId } from '../run/approval-id.ts'
 import type { RunView } from './run-view.ts'
@@ -15,6 +16,8 @@ interface ShownCall {
   readonly args: JsonObject
   readonly step: string | null
   readonly decision: PolicyDecision | null
+  /** What a dry run cannot decide about it. */
+  readonly open: readonly string[]
   /** What it undoes. */
   readonly undoes: string | null
 }
@@ -111,7 +114,9 @@ export class RunbookPresenter {
   #remember(event: Extract<AgentEvent, { type: 'tool.admitted' | 'tool.held' }>): void {
     const { callId, tool, args, step, policy } = event
     const decision = (policy?.['decision'] ?? null) as PolicyDecision | null
-    this.#calls.set(callId, { callId, tool, args: args ?? {}, step, decision, undoes: event.undoes ?? null })
+    const open = describeOpen(event.open, decision)
+    const undoes = event.undoes ?? null
+    this.#calls.set(callId, { callId, tool, args: args ?? {}, step, decision, open, undoes })
   }
 
   #waits({ callId, demands, expiresAt, at }: Extract<AgentEvent, { type: 'tool.held' }>): string {
@@ -144,8 +149,12 @@ export class RunbookPresenter {
   }
 
   /** What a dry run says of a call. */
-  #would({ decision }: ShownCall, would: Json | undefined): string {
+  #would({ decision, open }: ShownCall, would: Json | undefined): string {
     const plan = isJsonObject(would) && typeof would['plan'] === 'string' ? `: ${would['plan']}` : ''
+    if (open.length > 0) {
+      const needs = needsApproval(decision)
+      return `not decided yet: ${[...open, ...(needs === null ? [] : [`needs approval: ${needs}`])].join('; ')}`
+    }
     if (decision?.verdict !== 'needs_approval') return `would run${plan}`
     const facts =
       (decision as { readonly code?: string }).code === 'policy_risk' ? 'irreversible' : decision.reason

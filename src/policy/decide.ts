@@ -12,7 +12,7 @@
 import { keepJson } from '../shared/keep-json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
-import { isStricter, type PolicyDecision, type PolicyRef } from './decision.ts'
+import { isStricter, outweighs, type Finding, type PolicyDecision, type PolicyRef } from './decision.ts'
 import { defaultPolicy } from './default-policy.ts'
 import { judgePolicy, type Judgement, type Witness } from './judge-policy.ts'
 import type { PolicyFacts, PolicyRequest } from './policy-request.ts'
@@ -82,7 +82,10 @@ function combine(
   for (let index = 1; index < judgements.length; index++) {
     const one = judgements[index]!
     const other = judgements[strictest]!
-    if (isStricter(one.verdict, other.verdict) || (other.decisive === null && one.decisive !== null))
+    if (
+      isStricter(one.verdict, other.verdict) ||
+      (one.decisive !== null && isLess(other.decisive, one.decisive))
+    )
       strictest = index
   }
   const { verdict } = judgements[strictest]!
@@ -106,6 +109,11 @@ function combine(
     matched: only?.spoken ?? judgements.flatMap((each) => each.spoken),
     policies,
   }
+}
+
+/** Whether a finding leaves the word to another of the same verdict. */
+function isLess(one: Finding | null, other: Finding): boolean {
+  return one === null || (one.verdict === other.verdict && outweighs(other, one))
 }
 
 function undecidable(policies: readonly PolicyRef[], why: string): PolicyDecision {

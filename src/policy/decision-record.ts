@@ -50,12 +50,13 @@ const factNames = [
   'spent',
 ] as const satisfies readonly (keyof DecisionRecord['facts'])[]
 
-function writeRequest({ step, risk, target, undoes }: DecisionRecord['request']): object {
+function writeRequest({ step, risk, target, undoes, unknown }: DecisionRecord['request']): object {
   const told: Record<string, unknown> = {}
   if (risk != null) told['risk'] = risk
   if (step !== null) told['step'] = step
   if (target !== null) told['target'] = target
   if (undoes === true) told['undoes'] = undoes
+  if (unknown !== undefined) told['unknown'] = unknown
   return told
 }
 
@@ -64,18 +65,24 @@ export function readDecision(record: JsonObject): DecisionRecord {
   const { decision, request, facts, now, shown } = record as unknown as Partial<DecisionRecord>
   if (!isObject(decision) || !isObject(request) || !isObject(facts))
     throw new TypeError('this is no decision of policies')
-  const { step = null, risk = null, target = null, undoes } = request as Partial<PolicyRequest>
+  const { step = null, risk = null, target = null, undoes, unknown } = request as Partial<PolicyRequest>
   const { now: earlier, ...others } = facts as Partial<PolicyFacts>
   return {
     decision: decision as PolicyDecision,
-    request: { step, risk, target, ...(undoes === undefined ? {} : { undoes }) },
+    request: {
+      step,
+      risk,
+      target,
+      ...(undoes === undefined ? {} : { undoes }),
+      ...(unknown === undefined ? {} : { unknown }),
+    },
     facts: { ...nothing, ...others } as unknown as DecisionRecord['facts'],
     now: now ?? earlier ?? null,
     shown: shown === true,
   }
 }
 
-/** What of a decision enters the run machine. A call that is only shown waits for nobody. */
+/** What of a decision enters the run machine. A call that is only shown waits for nobody, nor for what nobody knows yet. */
 export function factOf(
   { decision, shown }: Pick<DecisionRecord, 'decision' | 'shown'>,
   record: JsonObject,
@@ -89,7 +96,7 @@ export function factOf(
 } {
   const { verdict, code, reason, approval } = decision
   return {
-    verdict: shown && verdict === 'needs_approval' ? 'allow' : verdict,
+    verdict: shown && (verdict === 'needs_approval' || code === 'policy_undecided') ? 'allow' : verdict,
     code,
     reason,
     demands: approval as readonly JsonObject[],

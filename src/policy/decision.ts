@@ -55,6 +55,14 @@ export type PolicyDecision = {
 
 const severity: Readonly<Record<PolicyVerdict, number>> = { allow: 0, needs_approval: 1, deny: 2 }
 
+/** Says whether the one finding weighs more than the other: by its verdict, and a denial more than what is not decided yet. */
+export function outweighs(one: Weighed, other: Weighed): boolean {
+  if (one.verdict !== other.verdict) return isStricter(one.verdict, other.verdict)
+  return other.code === 'policy_undecided' && one.code !== 'policy_undecided'
+}
+
+type Weighed = { readonly verdict: PolicyVerdict; readonly code: PolicyCode }
+
 /** Says whether the one verdict is stricter than the other: deny > needs_approval > allow. */
 export function isStricter(one: PolicyVerdict, other: PolicyVerdict): boolean {
   return severity[one] > severity[other]

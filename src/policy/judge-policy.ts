@@ -9,10 +9,11 @@
  * J5  A rule that broken glass lifts counts as if it were not there.
  * J6  `approvals` say what an approval takes; where none of them spoke, `approval_defaults` do.
  * J7  Limits and budgets say nothing to a call that undoes another: everything else does (G17).
+ * J8  Of what depends on an argument that nobody knows yet, only that is said; it outweighs an approval, and no denial.
  */
 import type { BreakGlass, CompiledPolicy } from './compile-policy.ts'
-import { isStricter, type ApprovalDemand, type Finding, type PolicyVerdict } from './decision.ts'
-import { unjudged, type PolicyRule, type Utterance } from './policy-rule.ts'
+import { outweighs, type ApprovalDemand, type Finding, type PolicyVerdict } from './decision.ts'
+import { undecided, unjudged, type PolicyRule, type Utterance } from './policy-rule.ts'
 import type { Situation } from './situation.ts'
 
 /** What one policy says to one call. */
@@ -65,8 +66,8 @@ export function judgePolicy(
     witness?.(rule, 'spoke', said)
     spoken.push(finding)
     if (said.demand !== undefined) demands.push(said.demand)
-    if (rule.section === 'preconditions') precondition = rule.name
-    if (decisive === null || isStricter(verdict, decisive.verdict)) decisive = finding
+    if (rule.section === 'preconditions' && code !== 'policy_undecided') precondition = rule.name
+    if (decisive === null || outweighs(finding, decisive)) decisive = finding
   }
 
   const verdict = decisive?.verdict ?? 'allow'
@@ -81,10 +82,17 @@ function ask(rule: PolicyRule, situation: Situation): Utterance | string | null 
   if (rule.step !== null && rule.step !== situation.request.step) return `it is about the step ${rule.step}`
   if (rule.risks !== null && !rule.risks.has(situation.risk))
     return `it is about calls that are ${[...rule.risks].join(' or ')}`
+  const { unknown } = situation.request
   if (rule.when !== null) {
+    const open = unknown === undefined ? [] : rule.when.looksAt(unknown)
+    if (open.length > 0) return undecided(rule.when.source, open)
     const holds = rule.when.judge(situation)
     if (holds === false) return `it does not hold that ${rule.when.source}`
     if (typeof holds === 'string') return unjudged(`\`${rule.when.source}\``, holds)
+  }
+  for (const condition of unknown === undefined ? [] : rule.conditions) {
+    const open = condition.looksAt(unknown!)
+    if (open.length > 0) return undecided(condition.source, open)
   }
   return rule.speak(situation)
 }

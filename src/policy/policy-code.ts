@@ -12,6 +12,7 @@ export const policyCodes = [
   'policy_blast_radius',
   'policy_budget',
   'policy_error',
+  'policy_undecided',
 ] as const
 
 export type PolicyCode = (typeof policyCodes)[number]

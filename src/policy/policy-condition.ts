@@ -34,6 +34,8 @@ export function compilePolicyExpression(source: string): CompileResult<Past> {
 export interface PolicyCondition {
   readonly source: string
   readonly questions: readonly (PastIndex & { readonly tool: string })[]
+  /** Those of the given arguments that it looks at. */
+  looksAt(names: readonly string[]): readonly string[]
   /** Whether it holds, or in words why nobody can say. */
   judge(situation: Situation): boolean | string
 }
@@ -50,6 +52,11 @@ export function compileCondition(source: string): PolicyCondition {
   return {
     source,
     questions,
+    looksAt(names) {
+      const looked = expression.references.filter(({ name }) => name === 'args')
+      // Whoever looks at all arguments, or at one by a worked-out name, looks at each.
+      return names.filter((name) => looked.some(({ path: [member] }) => (member ?? name) === name))
+    },
     judge({ values, facts }) {
       const { past } = facts
       for (let index = 0; index < questions.length; index++) {

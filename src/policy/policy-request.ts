@@ -28,6 +28,8 @@ export interface PolicyRequest {
   readonly target: string | null
   /** The call undoes what the run did: limits and budgets keep silent, so that nothing stays half done for want of a place. */
   readonly undoes?: boolean | undefined
+  /** The arguments whose values nobody knows yet, of a call that is only shown: what depends on them is not decided. */
+  readonly unknown?: readonly string[] | undefined
 }
 
 /** Who asks for the call, and what they may act as. */

@@ -45,6 +45,13 @@ export interface PolicyRule {
   silence(situation: Situation): string
 }
 
+/** The denial for what depends on values that nobody knows yet. A call that is only shown is not stopped by it. */
+export function undecided(source: string, unknown: readonly string[]): Utterance {
+  const names = unknown.map((name) => `args.${name}`).join(', ')
+  const reason = `whether \`${source}\` holds would be decided when ${names} is known`
+  return { verdict: 'deny', code: 'policy_undecided', reason }
+}
+
 /** The denial for what could not be judged. */
 export function unjudged(what: string, why: string): Utterance {
   return { verdict: 'deny', code: 'policy_error', reason: `${what} cannot be judged: ${why}` }

@@ -39,7 +39,8 @@ function problemOf(request: PolicyRequest, facts: PolicyFacts): string | null {
   if (request.target !== null && typeof request.target !== 'string') return 'the target is not a text'
   if (request.undoes !== undefined && typeof request.undoes !== 'boolean')
     return 'it is not known whether the call undoes another'
-  const { risk } = request
+  const { risk, unknown } = request
+  if (unknown !== undefined && !isListOfTexts(unknown)) return 'it is not known which arguments are not known'
   if (risk !== undefined && risk !== null && !risks.includes(risk))
     return 'the risk of the tool is none that is known'
   if (!isObject(facts)) return 'there are no facts'
@@ -49,9 +50,7 @@ function problemOf(request: PolicyRequest, facts: PolicyFacts): string | null {
     return 'nobody is named as asking'
   if (!identityKinds.includes(principal.kind))
     return 'it is not known how the identity of the asker was established'
-  if (!Array.isArray(principal.roles) || !principal.roles.every((role) => typeof role === 'string')) {
-    return 'the roles of the asker are not known'
-  }
+  if (!isListOfTexts(principal.roles)) return 'the roles of the asker are not known'
   if (!policyModes.includes(facts.mode)) return 'the mode of the run is none that is known'
   if (!isObject(facts.inputs) || !isObject(facts.context))
     return 'the inputs or the context of the run are not known'
@@ -62,6 +61,10 @@ function problemOf(request: PolicyRequest, facts: PolicyFacts): string | null {
   if (facts.breakGlass !== null && typeof facts.breakGlass !== 'string')
     return 'the reason for breaking the glass is not a text'
   return null
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
 function isObject(value: unknown): value is object {

@@ -55,7 +55,7 @@ export function askPoliciesAgain(
   if (missing !== null) return told(null, `what the policies said: ${missing}`)
   const { tool, args, at, callId } = event
   const now = record.now ?? at
-  const wrong = factProblem(state, record, policies, { tool, callId, now })
+  const wrong = factProblem(state, record, policies, { tool, args, callId, now })
   if (wrong !== null) return told(wrong)
   const asks = policies.some(({ questions }) => questions.size > 0)
   const past = asks ? new CallHistory(madeCalls(state), policies) : null
@@ -100,12 +100,13 @@ function findPolicies(decision: PolicyDecision, documents: Documents) {
 /** A1: what the policies were told of the run has to be what the run was. */
 function factProblem(
   state: RunState,
-  { request, facts }: DecisionRecord,
+  { request, facts, shown }: DecisionRecord,
   policies: readonly CompiledPolicy[],
-  call: { readonly tool: string; readonly callId: string | null; readonly now: number },
+  call: Pick<JudgedCall, 'tool' | 'args' | 'callId'> & { readonly now: number },
 ): string | null {
   const asked = policies.map(({ ref }) => ref.id)
-  const lacking = missingPolicy(state, { ...call, toldItUndoes: request.undoes }, asked)
+  const told = { toldItUndoes: request.undoes, toldItIsShown: shown, toldUnknown: request.unknown }
+  const lacking = missingPolicy(state, { ...call, ...told }, asked)
   if (lacking !== null) return lacking
   const step = stepForPolicy(state, call.tool, call.callId)
   if (request.step !== step) {

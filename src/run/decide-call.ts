@@ -11,6 +11,8 @@ import { findOwner, naturalOwner, type Owner } from './find-owner.ts'
 import { findGrant, findOwnCall, isDue, isFinal, type OwnCall, ownerOfDue, whyNotDue } from './judge-due.ts'
 import { noteProblem } from './program/note-rule.ts'
 import { findOwnerInProgram } from './program/find-owner-in-program.ts'
+import { unknownArguments } from './placeholder.ts'
+import { isOnlyShown } from './resolve-call.ts'
 import { PassedOverView } from './passed-over-view.ts'
 import { recordFacts } from './recorded-facts.ts'
 import type { Facts, RunRequest } from './request.ts'
@@ -20,8 +22,8 @@ import type { Ticket } from './ticket.ts'
 
 type CallRequest = Extract<RunRequest, { type: 'call' }>
 
-/** What the gate found: the owner of an admitted call, or why it is denied. */
-type Verdict = { readonly owner: Owner } | Denial
+/** What the gate found: the owner of an admitted call and the rules that nobody can judge yet, or why it is denied. */
+type Verdict = { readonly owner: Owner; readonly open: readonly string[] } | Denial
 
 /** Why a call is denied; `detail` is for codes whose reason lies in the call or the rule. */
 export interface Denial {
@@ -50,7 +52,7 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     own === 'not_due' || own === 'another' || state.enforced || bindsObservers(code)
   const passes = 'owner' in verdict || !binds(verdict.code)
   if (passes && facts.policy?.verdict === 'deny') verdict = deny('policy', facts.policy.reason)
-  if ('owner' in verdict) return admission(state, request, verdict.owner, null, at, facts, own)
+  if ('owner' in verdict) return admission(state, request, verdict, null, at, facts, own)
   const blocked = binds(verdict.code)
   const current = currentStep(state)
   const denied: RunEvent = {
@@ -76,13 +78,13 @@ export function decideCall(state: RunState, request: CallRequest, facts: Facts):
     ]
   }
   const owner = isDue(own) ? ownerOfDue(state, own) : naturalOwner(state, request.tool)
-  return [denied, ...admission(state, request, owner, verdict.code, at, facts, own)]
+  return [denied, ...admission(state, request, { owner, open: [] }, verdict.code, at, facts, own)]
 }
 
 function admission(
   state: RunState,
   request: CallRequest,
-  owner: Owner,
+  { owner, open }: Extract<Verdict, { owner: Owner }>,
   observed: DenialCode | null,
   at: number,
   facts: Facts,
@@ -100,6 +102,7 @@ function admission(
     observed,
     ...(target == null ? {} : { target }),
     ...recordFacts(state, facts),
+    ...(open.length === 0 ? {} : { open }),
     ...undoes,
   }
   const asked = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
@@ -148,12 +151,12 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number, 
 
   const unknown = unknownCall(state, request.tool)
   if (unknown !== null) return deny('outcome_unknown', unknown)
-  if (held !== null) return judgeHeld(state, request, held)
+  if (held !== null) return judgeHeld(state, request, held, facts)
   if (own !== null) {
     const why = whyNotDue(own, facts)
     if (why !== null) return why
     const owner = ownerOfDue(state, own as DueCall)
-    return judgeArguments(state, request, owner) ?? { owner }
+    return judgeArguments(state, request, owner, facts)
   }
 
   const owner =
@@ -170,7 +173,7 @@ function judge(state: RunState, request: CallRequest, facts: Facts, at: number, 
     return deny('max_extra_calls')
   const note = noteProblem(state, request.tool)
   if (note !== null) return deny('rule', note)
-  return judgeArguments(state, request, owner) ?? { owner }
+  return judgeArguments(state, request, owner, facts)
 }
 
 /** Why nothing is let through in the state the run is in; what undoes is, once undoing has begun (G17). */
@@ -187,13 +190,13 @@ function isUndo(own: OwnCall): boolean {
 }
 
 /** A held call is made once it is approved, after everything but its place, which it has, was judged again (G15). */
-function judgeHeld(state: RunState, request: CallRequest, held: Ticket): Verdict {
+function judgeHeld(state: RunState, request: CallRequest, held: Ticket, facts: Facts): Verdict {
   if (held.approval!.state !== 'granted') return deny('awaiting_approval', 'nobody has approved it yet')
   const step = held.step === null ? null : state.compiled.steps[held.step]!
   const owner: Owner = { step, extra: held.extra, passes: [] }
   const note = noteProblem(state, request.tool)
   if (note !== null) return deny('rule', note)
-  return judgeArguments(state, request, owner) ?? { owner }
+  return judgeArguments(state, request, owner, facts)
 }
 
 /** The held call that a request is about: the same call, to the letter. */
@@ -203,22 +206,50 @@ function findHeld(state: RunState, { callId, tool, args }: CallRequest): Ticket 
   return canonicalJson(ticket.args ?? {}) === canonicalJson(args ?? {}) ? ticket : null
 }
 
-function judgeArguments(state: RunState, request: CallRequest, owner: Owner): Denial | null {
+function judgeArguments(state: RunState, request: CallRequest, owner: Owner, facts: Facts): Verdict {
   const own = owner.step?.arguments.get(request.tool)
   const rules = state.compiled.rulesFor(request.tool)
-  if (own === undefined && rules.length === 0) return null
+  if (own === undefined && rules.length === 0) return { owner, open: nothing }
   const steps = owner.passes.length === 0 ? state.stepsView : new PassedOverView(state, owner.passes)
   const values = [state.inputs, steps, request.args ?? undefined, request.tool]
-  if (own !== undefined) {
+  const open: string[] = []
+  const isOpen = (requirement: Requirement) => {
+    const isUnknown = facts.shown === true && dependsOnUnknown(state, requirement, request.args, values)
+    if (isUnknown) open.push(requirement.require!.source)
+    return isUnknown
+  }
+  if (own !== undefined && !isOpen(own)) {
     const problem = requirementProblem(state, own, request.args, values)
     if (problem !== null) return deny(request.args === null ? 'arguments_required' : 'argument_rule', problem)
   }
   for (const rule of rules) {
-    const problem = requirementProblem(state, rule, request.args, values)
+    const problem = isOpen(rule) ? null : requirementProblem(state, rule, request.args, values)
     if (problem === null) continue
     return deny(request.args === null && rule.readsArguments ? 'arguments_required' : 'rule', problem)
   }
-  return null
+  return { owner, open }
+}
+
+const nothing: readonly string[] = []
+
+/** In a dry run: whether a condition looks at an argument that nobody knows, or cannot be judged for want of what only a made call could tell. */
+function dependsOnUnknown(
+  state: RunState,
+  { require }: Requirement,
+  args: JsonObject | null,
+  values: readonly (ExpressionValue | undefined)[],
+): boolean {
+  if (require === null || state.mode !== 'dry-run') return false
+  const unknown = unknownArguments(args)
+  const looksAtOne = require.references.some(
+    ({ name, path: [member] }) => name === 'args' && unknown.some((each) => (member ?? each) === each),
+  )
+  if (looksAtOne) return true
+  const rehearsed = require.references.some(
+    ({ name, path: [id, member] }) =>
+      name === 'steps' && member === 'output' && id !== undefined && isOnlyShown(state, id),
+  )
+  return rehearsed && require.evaluate(values, state.past) instanceof ExpressionError
 }
 
 /** Why a call does not meet a requirement, in words; null if it does. A condition that cannot be evaluated is not met. */

@@ -43,6 +43,8 @@ export type RunEvent = { readonly at: number } & (
       /** What policies said, and from what; absent where none are asked. */
       readonly policy?: JsonObject
       readonly facts?: RecordedFacts
+      /** The rules of the playbook that depend on what nobody knows in a dry run, and so were not judged. */
+      readonly open?: readonly string[]
       /** The succeeded call that this one undoes. */
       readonly undoes?: string
       /** The earlier attempt whose approval covers this one, because nothing came of it. */
@@ -63,6 +65,7 @@ export type RunEvent = { readonly at: number } & (
       readonly expiresAt: number
       readonly policy: JsonObject
       readonly facts?: RecordedFacts
+      readonly open?: readonly string[]
       readonly undoes?: string
     }
   | {

@@ -5,6 +5,7 @@ import { matchesName } from '../playbook/match-name.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { readCallId } from './call-id.ts'
 import { nextUndo } from './compensation.ts'
+import { unknownArguments } from './placeholder.ts'
 import { findOwner } from './find-owner.ts'
 import type { RunState } from './state.ts'
 import { isOpen, type Ticket } from './ticket.ts'
@@ -78,11 +79,18 @@ export function missingPolicy(
   call: {
     readonly tool: string
     readonly callId: string | null
+    readonly args?: JsonObject | null | undefined
     readonly toldItUndoes?: boolean | undefined
+    readonly toldItIsShown?: boolean | undefined
+    readonly toldUnknown?: readonly string[] | undefined
   },
   asked: readonly string[],
 ): string | null {
-  const { tool, callId, toldItUndoes } = call
+  const { tool, callId, args = null, toldItUndoes, toldItIsShown, toldUnknown } = call
+  if (toldItIsShown === true && state.mode !== 'dry-run')
+    return 'the call is recorded as only shown, and this is no dry run'
+  if (toldUnknown !== undefined && !toldUnknown.every((name) => unknownArguments(args).includes(name)))
+    return 'the policies were told that arguments are not known, and they are'
   if (toldItUndoes === true && !isUndoing(state, callId))
     return 'the policies were told that the call undoes another, and it does not'
   const { playbook } = state.compiled

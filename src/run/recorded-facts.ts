@@ -7,12 +7,13 @@ export interface RecordedFacts {
   readonly risk?: NonNullable<Facts['risk']>
   readonly malformed?: string
   readonly veto?: string
+  readonly shown?: true
 }
 
 /** The member of an event that holds them, so that the verdict can be made again from the record alone; empty where all is as usual. */
 export function recordFacts(
   state: RunState,
-  { registered, risk, malformed, veto }: Facts,
+  { registered, risk, malformed, veto, shown }: Facts,
 ): { readonly facts?: RecordedFacts } {
   const facts: RecordedFacts = {
     ...(registered === false ? { registered } : {}),
@@ -20,6 +21,7 @@ export function recordFacts(
     ...(!asksForRisk(state) || risk == null ? {} : { risk }),
     ...(malformed == null ? {} : { malformed }),
     ...(veto == null ? {} : { veto }),
+    ...(shown === undefined || state.mode !== 'dry-run' ? {} : { shown }),
   }
   return Object.keys(facts).length === 0 ? {} : { facts }
 }

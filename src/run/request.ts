@@ -86,6 +86,8 @@ export interface Facts {
   readonly malformed?: string | null
   /** What policies say to a call; absent where none are asked. */
   readonly policy?: PolicyFact | null
+  /** The call is only shown, in a dry run: what depends on values that nobody knows does not stop it. */
+  readonly shown?: true
   /** Why something outside the playbook forbids the call, if it does. */
   readonly veto?: string | null
 }

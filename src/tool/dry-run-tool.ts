@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../shared/json.ts'
+import { unknownArguments } from '../run/placeholder.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { readResult } from './run-tool.ts'
 import { ToolFailure } from './tool-failure.ts'
@@ -45,12 +46,7 @@ export function dryRunTool(tool: Tool, { callReads }: { readonly callReads: bool
 /** What only a made call could tell stays a text in a dry run, and is of no type yet. */
 function isAboutPlaceholder(problem: string, args: JsonObject): boolean {
   const name = /^`([^`.[]+)/.exec(problem)?.[1]
-  return name !== undefined && holdsPlaceholder(args[name])
-}
-
-function holdsPlaceholder(value: Json | undefined): boolean {
-  if (typeof value === 'string') return /\{[^{}]*\b(?:steps\.|item\b|output\b)[^{}]*\}/.test(value)
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsPlaceholder)
+  return name !== undefined && unknownArguments(args).includes(name)
 }
 
 /** Says whether a call of the tool is only shown, and never made. */

@@ -7,9 +7,11 @@
  * Y1  The final tool and arguments are judged, right before the call, and again when an approved one is made (G14, G15).
  * Y2  What is not known is told as not known, so that whatever asks for it denies.
  * Y3  A call that is only shown, in a dry run, waits for nobody: that it would have is recorded. One that is really made waits, also there.
+ * Y4  What depends on an argument that nobody knows in a dry run is recorded as not decided, and stops only a call that is really made.
  */
 import type { PolicyFact } from '../run/approval.ts'
 import { countCalls, isUndoing, madeCalls, ownSpending, stepForPolicy } from '../run/policy-view.ts'
+import { unknownArguments } from '../run/placeholder.ts'
 import type { RunState } from '../run/state.ts'
 import type { Ticket } from '../run/ticket.ts'
 import type { CallLedger, LedgerCounts, LedgerQuestion } from '../journal/call-ledger.ts'
@@ -113,10 +115,15 @@ export class PolicyGuard {
     const step = stepForPolicy(state, name, callId)
     const target = tool === null ? null : targetOf(tool, args)
     const told = { tool: name, args, step, risk: tool?.risk ?? null, target }
-    const request = isUndoing(state, callId) ? { ...told, undoes: true } : told
-    const facts = this.#facts(state, request, now, counts)
-    const decision = decide(this.#setup.policies, request, facts)
+    const facts = this.#facts(state, told, now, counts)
     const shown = facts.mode === 'dry-run' && tool !== null && isOnlyShown(tool)
+    const unknown = shown ? unknownArguments(args) : []
+    const request = {
+      ...told,
+      ...(isUndoing(state, callId) ? { undoes: true } : {}),
+      ...(unknown.length > 0 ? { unknown } : {}),
+    }
+    const decision = decide(this.#setup.policies, request, facts)
     const made = { decision, request, facts, now: now < state.clock ? now : null, shown }
     return factOf(made, writeDecision(made))
   }

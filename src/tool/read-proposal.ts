@@ -2,6 +2,7 @@ import type { Facts, RunRequest } from '../run/request.ts'
 import { isJsonObject, type JsonObject } from '../shared/json.ts'
 import { partLimits, toJson } from '../shared/to-json.ts'
 import type { ProposedCall } from './enforcer-options.ts'
+import { isOnlyShown } from './dry-run-tool.ts'
 import { targetOf } from './target-of.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
@@ -30,6 +31,7 @@ export function readProposal(
       risk: registered?.risk ?? null,
       target: registered === null ? null : targetOf(registered, args),
       veto: call.veto ?? null,
+      ...(registered !== null && isOnlyShown(registered) ? { shown: true } : {}),
       malformed: malformed ?? (problems.length === 0 ? null : problems.join('; ')),
     },
   }
