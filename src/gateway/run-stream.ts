@@ -11,6 +11,7 @@
  * F4  Who may no longer see the run is cut off the next time it is looked, at the latest with the next sign of life.
  */
 import type { ServerResponse } from 'node:http'
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { EngineOrders } from '../engine/engine.ts'
 import { sendEntry } from '../overview/send-entry.ts'
 
@@ -36,7 +37,9 @@ interface Follower {
 
 /** How much is written at once to somebody who has to catch up. */
 const chunkBytes = 64 * 1024
-/** The longest pause between two rounds. */
+/** How long a record is read before others get a turn, in milliseconds. */
+const longestTurn = 10
+/** The longest pause between two rounds, in milliseconds. */
 const longestPause = 100
 
 /** The streams of all runs that are followed. */
@@ -116,12 +119,17 @@ class FollowedRun {
   async #read(tenant: string, run: string): Promise<void> {
     try {
       const engine = await this.#options.engineOf(tenant)
+      let began = performance.now()
       for await (const entry of engine.tail(run, 1, this.#controller.signal)) {
         const sent = sendEntry(entry)
         const text = `id: ${sent.seq}\nevent: entry\ndata: ${JSON.stringify(sent)}\n\n`
         this.#frames.push(Buffer.from(text))
         if (entry.type === 'run.finished') this.#ended = true
         this.#scheduleRound()
+        // A long record is read without keeping others waiting.
+        if (performance.now() - began < longestTurn) continue
+        await breathe()
+        began = performance.now()
       }
     } catch {
       // Whoever comes again is told what is wrong, by the request itself.
@@ -164,7 +172,13 @@ class FollowedRun {
 
   #waitFor(follower: Follower): void {
     follower.full = true
-    follower.patience = setTimeout(() => follower.out.destroy(), this.#options.patienceMs ?? 30_000).unref()
+    const cutOff = () => {
+      // What they took while the process was busy is noticed first.
+      setImmediate(() => {
+        if (follower.full) follower.out.destroy()
+      })
+    }
+    follower.patience = setTimeout(cutOff, this.#options.patienceMs ?? 30_000).unref()
   }
 
   /** F4. */

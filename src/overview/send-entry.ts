@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../journal/journal.ts'
-import { isJsonObject, type Json } from '../shared/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
 import { redactObject } from '../shared/redact.ts'
 
 /** An entry as people are sent it: without secrets, and without what only machines need. */
@@ -21,8 +21,9 @@ const longest = 20_000
 export function sendEntry({ seq, type, at, principal, data }: JournalEntry): SentEntry {
   // What a model said is told once: the message in its provider's form says the same again.
   const { message: _, ...told } = data
-  const shown = redactObject(type === 'model.answered' ? told : data)
-  return { seq, type, at: sendTime(at), by: principal, data: shorten(shown) as SentEntry['data'] }
+  const whole = type === 'model.answered' ? told : data
+  const shown = finish(redactObject(shorten(whole) as JsonObject), whole) as SentEntry['data']
+  return { seq, type, at: sendTime(at), by: principal, data: shown }
 }
 
 /** A time as it is sent; one that is none is the beginning of time. */
@@ -31,12 +32,30 @@ export function sendTime(at: number): string {
   return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString()
 }
 
-function shorten(value: Json): SentJson {
+/** What stands at the end of a text that was cut before secrets were taken out may be half of one. */
+const margin = 5000
+
+/** Cut first, because taking secrets out of a long text takes long; and then so much shorter that no half of a secret is left at its end. */
+function shorten(value: Json): Json {
   if (typeof value === 'string')
-    return value.length <= longest
-      ? value
-      : `${value.slice(0, longest)}… [cut: ${value.length} characters]`.toWellFormed()
+    return value.length <= longest + margin ? value : value.slice(0, longest + margin)
   if (Array.isArray(value)) return (value as readonly Json[]).map(shorten)
-  if (!isJsonObject(value)) return value as SentJson
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shorten(each)]))
+}
+
+function finish(shown: Json, whole: Json | undefined): SentJson {
+  if (typeof shown === 'string') {
+    const length = typeof whole === 'string' ? whole.length : shown.length
+    if (length <= longest) return shown
+    const kept = shown.slice(0, Math.min(longest, Math.max(0, shown.length - margin)))
+    return `${kept}… [cut: ${length} characters]`.toWellFormed()
+  }
+  if (Array.isArray(shown)) {
+    const items = Array.isArray(whole) ? (whole as readonly Json[]) : []
+    return (shown as readonly Json[]).map((each, index) => finish(each, items[index]))
+  }
+  if (!isJsonObject(shown)) return shown as SentJson
+  const members = isJsonObject(whole) ? whole : {}
+  return Object.fromEntries(Object.entries(shown).map(([name, each]) => [name, finish(each, members[name])]))
 }
