@@ -151,14 +151,14 @@ export class Callables {
     return first !== undefined && this.#agentWords.has(first)
   }
 
-  add(callable: Callable): void {
+  /** Adds what can be called; `own` are the words of its name. */
+  add(callable: Callable, own: readonly string[] = wordsOf(callable.name)): void {
     this.all.push(callable)
-    const own = wordsOf(callable.name)
     this.#byName.add(callable.name, callable)
     const dot = callable.agent === null ? callable.name.indexOf('.') : -1
     if (dot > 0) this.#dotted.add(callable.name.slice(0, dot))
     this.#byWords.add(own.join(' '), callable)
-    const [first] = own
+    const first = own[0]
     if (first !== undefined) this.#firstWords.add(first)
     this.#allStarts.add(first ?? '')
     // One word stands in many a sentence by chance.

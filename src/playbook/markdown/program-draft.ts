@@ -31,7 +31,7 @@ export interface AgentDraft {
 export interface PlaybookDraft {
   readonly heading: MarkdownText
   readonly signature: Signature
-  readonly description: MarkdownText[]
+  readonly description: readonly MarkdownText[]
   readonly metadata: JsonObject
   readonly triggers: readonly MarkdownText[]
   readonly steps: readonly MarkdownItem[] | null
@@ -72,7 +72,8 @@ export function draftProgram(blocks: readonly MarkdownBlock[], findings: Finding
 interface OpenPlaybook {
   readonly heading: MarkdownText
   readonly preamble: MarkdownBlock[]
-  readonly sections: Partial<Record<Section, MarkdownBlock[]>>
+  /** Null while the playbook has no such section. */
+  readonly sections: Record<Section, MarkdownBlock[] | null>
   readonly other: MarkdownBlock[]
 }
 
@@ -187,7 +188,8 @@ class Drafter {
         `did you mean \`### ${near}\`?`,
       )
     }
-    const playbook: OpenPlaybook = { heading, preamble: [], sections: {}, other: [] }
+    const sections = { triggers: null, steps: null, notes: null }
+    const playbook: OpenPlaybook = { heading, preamble: [], sections, other: [] }
     agent.playbooks.push(playbook)
     this.#into = playbook.preamble
   }
@@ -202,7 +204,7 @@ class Drafter {
       const message = `${quote(`${'#'.repeat(block.level)} ${block.text.text}`)} is read as \`### ${canonical}\``
       this.#findings.warn('irregular_form', { text: block.text }, message, `write \`### ${canonical}\``)
     }
-    if (playbook.sections[section] !== undefined) {
+    if (playbook.sections[section] !== null) {
       this.#findings.warn(
         'irregular_form',
         { text: block.text },
@@ -288,8 +290,9 @@ class Drafter {
     }
     const read = readMetadata(playbook.preamble, 'playbook', this.#findings)
     const mode = read.metadata['execution_mode']
-    const bare = playbook.preamble.filter((block) => block.kind === 'item')
-    const straight = playbook.sections.steps === undefined && mode === undefined && bare.length > 0
+    const { triggers, steps, notes } = playbook.sections
+    const bare = steps === null ? playbook.preamble.filter((block) => block.kind === 'item') : noItems
+    const straight = mode === undefined && bare.length > 0
     if (straight) {
       this.#findings.warn(
         'irregular_form',
@@ -298,28 +301,28 @@ class Drafter {
         'write `### Steps` above them',
       )
     }
-    const blocks = playbook.sections.steps ?? (straight ? bare : null)
+    const blocks = steps ?? (straight ? bare : null)
     if (!straight) this.#refuseRules(playbook.preamble, heading)
     this.#refuseRules(playbook.other, null)
     return {
       heading,
       signature,
-      description: [
-        ...(straight
+      description: described(
+        straight
           ? readMetadata(
               playbook.preamble.filter((block) => block.kind !== 'item'),
               'playbook',
               this.#findings,
               true,
             ).description
-          : read.description),
-        ...textsOf(playbook.other),
-      ],
+          : read.description,
+        playbook.other,
+      ),
       metadata: read.metadata,
-      triggers: this.#lines(playbook.sections.triggers ?? [], 'trigger'),
+      triggers: triggers === null ? noTexts : this.#lines(triggers, 'trigger'),
       steps: blocks === null ? null : itemsIn(blocks),
       strays: blocks === null ? [] : straysIn(blocks),
-      notes: this.#lines(playbook.sections.notes ?? [], 'note'),
+      notes: notes === null ? noTexts : this.#lines(notes, 'note'),
     }
   }
 
@@ -341,6 +344,14 @@ class Drafter {
     }
     return lines
   }
+}
+
+const noItems: readonly MarkdownItem[] = []
+const noTexts: readonly MarkdownText[] = []
+
+/** A description with what stands below headings that are no sections. */
+function described(description: readonly MarkdownText[], other: readonly MarkdownBlock[]) {
+  return other.length === 0 ? description : [...description, ...textsOf(other)]
 }
 
 /** The ids of steps begin with the name, perhaps with that of the agent before it, and have 128 characters at most. */

@@ -20,7 +20,7 @@ import { buildHostProcedure, buildProcedure } from './read-playbook.ts'
 import type { LooseGuard, StepContext, UnresolvedStep } from './step-context.ts'
 import { reportStrays } from './strays.ts'
 import { Variables } from './variables.ts'
-import { idFromName, wordKey } from './words.ts'
+import { idFromName, wordKey, wordsOf } from './words.ts'
 
 /** The turns that a loop without a bound takes, where front matter says nothing. */
 const usualTurns = 50
@@ -121,11 +121,13 @@ export class ProgramReader {
           'write `## Name`',
         )
       }
-      if (this.#isTwice(name, own, playbook.heading)) continue
+      const words = wordsOf(name)
+      if (this.#isTwice(name, words.join(' '), own, playbook.heading)) continue
       const id = this.#id(name, agent.name)
       known.push({ draft: playbook, id, heading: playbook.heading })
       this.#callables.add(
         callableOf(name, id, agent.name, playbook.signature.parameters, playbook.metadata['public'] === true),
+        words,
       )
     }
     for (const { each, fence } of functions) {
@@ -149,8 +151,7 @@ export class ProgramReader {
     return known
   }
 
-  #isTwice(name: string, own: Map<string, number>, heading: MarkdownText): boolean {
-    const key = wordKey(name)
+  #isTwice(name: string, key: string, own: Map<string, number>, heading: MarkdownText): boolean {
     const line = own.get(key)
     if (line === undefined) {
       own.set(key, heading.first.number)
@@ -279,9 +280,14 @@ function callableOf(
     agent,
     public: isPublic,
     parameters,
-    required: parameters.filter((each) => each.default === undefined).map((each) => each.name),
+    required: requiredOf(parameters),
     risk: null,
   }
+}
+
+function requiredOf(parameters: Callable['parameters']): readonly string[] {
+  if (parameters.length === 0) return []
+  return parameters.filter((each) => each.default === undefined).map((each) => each.name)
 }
 
 function toolCallable(tool: ProgramTool): Callable {

@@ -9,6 +9,7 @@ export interface Stray {
 
 /** What stands between bullets or below one and is no bullet: paragraphs, quotations, tables, code. */
 export function straysIn(blocks: readonly MarkdownBlock[]): readonly Stray[] {
+  if (onlyItems(blocks)) return noStrays
   const strays: Stray[] = []
   const waiting = blocks.toReversed()
   for (let block = waiting.pop(); block !== undefined; block = waiting.pop()) {
@@ -19,6 +20,17 @@ export function straysIn(blocks: readonly MarkdownBlock[]): readonly Stray[] {
     } else if (block.kind !== 'break') strays.push({ text: block.text, warned: false })
   }
   return strays
+}
+
+const noStrays: readonly Stray[] = []
+
+/** A glance: most steps are bullets, all the way down. */
+function onlyItems(blocks: readonly MarkdownBlock[]): boolean {
+  for (const block of blocks) {
+    if (block.kind !== 'item') return false
+    if (block.children.length > 0 && !onlyItems(block.children)) return false
+  }
+  return true
 }
 
 /** Reports what would vanish among the steps: an error where the program changes anything, for it may be what keeps it from that. */
