@@ -27,6 +27,8 @@ export interface PlatformGatewayOptions {
   readonly checkAnswers?: boolean
   /** The folder of the built console; the usual one if it is not said. */
   readonly console?: string
+  /** How often who follows a run is sent a sign of life, and looked at again, in milliseconds; 15,000 if it is not said. */
+  readonly beatMs?: number
 }
 
 /** Makes the gateway of a platform; it listens to nothing yet. Closing it does not close the platform. */
@@ -39,7 +41,7 @@ export async function createPlatformGateway(
   const trusted = { ...(publicUrl === null ? {} : { publicUrl }), origins: [] }
   const answers = new AnswerBook(join(settings.home, 'answers.db'), () => platform.now())
   const door = new AccessDoor({ directory, rate: rateLimit, now: () => platform.now(), ...trusted })
-  const runs = runSetup(platform, door)
+  const runs = runSetup(platform, door, options.beatMs === undefined ? {} : { beatMs: options.beatMs })
   const app = await createGateway({
     handlers: platformHandlers(platform, trusted, runs),
     door,
@@ -57,6 +59,7 @@ export async function createPlatformGateway(
         done()
       })
       made.addHook('onClose', (_, done) => {
+        runs.streams.close()
         answers.close()
         done()
       })
