@@ -12,7 +12,7 @@ const codeEscapes: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
 /** Characters that hide or reorder what a reader sees; in a string they must be written as escapes. */
 export const hiddenCharacter =
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/
 
 /** Reads the quoted string whose opening quote is at the offset. */

@@ -56,7 +56,7 @@ describe('toJson', () => {
     ['an error', new Error('x')],
     ['a lone surrogate', '\ud800'],
     ['a lone surrogate in a key', { '\udc00': 1 }],
-    ['a list with a hole', [1, , 2]], // oxlint-disable-line no-sparse-arrays
+    ['a list with a hole', [1, , 2]], // oxlint-disable-line no-sparse-arrays -- the hole is what is tested
   ])('refuses %s, wherever it is', (_, value) => {
     expect(toJson(value).problem).toEqual(expect.any(String))
     expect(toJson({ deep: [value] }).problem).toEqual(expect.any(String))
