@@ -47,9 +47,12 @@ type Condition = readonly [sql: string, value: SQLInputValue]
 /** The runs that a filter lets through, the newest first. What it costs depends on the page, not on how many runs there are. */
 export function listRuns(database: DatabaseSync, scope: ViewScope, filter: RunFilter): ViewPage<RunCard> {
   const { status, mode, runbook, startedBy, search, from, to, parent = '' } = filter
+  const sought = search?.trim() ?? ''
+  const byName = /^(?:r|dry)_[\w-]{4,}$/i.test(sought)
+  // What begins like the name of a run is few: then the names lead there, and no other index.
   const conditions: Condition[] = [
-    ['runs.tenant = ?', scope.tenant],
-    ['parent = ?', parent],
+    [`${byName ? '+' : ''}runs.tenant = ?`, scope.tenant],
+    [`${byName ? '+' : ''}parent = ?`, parent],
   ]
   if (status !== undefined) conditions.push(['status = ?', status])
   if (mode !== undefined) conditions.push(['mode = ?', mode])
@@ -60,9 +63,7 @@ export function listRuns(database: DatabaseSync, scope: ViewScope, filter: RunFi
   if (from !== undefined) conditions.push(['runs.n >= ?', Math.ceil(from) * 1000])
   if (to !== undefined) conditions.push(['runs.n < ?', Math.ceil(to) * 1000])
   let tables = 'runs'
-  const sought = search?.trim() ?? ''
-  if (/^(?:r|dry)_[\w-]{4,}$/i.test(sought))
-    conditions.push(['run >= ?', sought], ['run < ?', `${sought}\u{10ffff}`])
+  if (byName) conditions.push(['run >= ?', sought], ['run < ?', `${sought}\u{10ffff}`])
   else {
     const match = matchWords(scope.tenant, sought)
     if (match !== null) {
