@@ -23,6 +23,7 @@ describe('links', () => {
       Array.from({ length: 3 }, () => directory.links.use(first!.token, '')),
     )
     expect(done.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect((await trial.store.credentials('link')).map(({ id }) => id)).toEqual([firstLinks[1]!.id])
     const other = (await reopen()).directory
     const { token } = await directory.links.make(admin, admin.user!)
     const both = await Promise.allSettled([directory.links.use(token, ''), other.links.use(token, '')])
@@ -160,9 +161,11 @@ describe('sessions', () => {
   test('D3: end at once when somebody is disabled, and do not come back', async () => {
     const { directory, admin, reopen } = trial
     const { token, user } = await signIn(1)
+    expect(directory.principalOfSession(token)).not.toBeNull()
     await directory.people.disable(admin, user)
     expect(directory.principalOfSession(token)).toBeNull()
     await directory.people.enable(admin, user)
+    expect(directory.sessions.list('local', user)).toEqual([])
     expect(directory.principalOfSession(token)).toBeNull()
     expect((await reopen()).directory.principalOfSession(token)).toBeNull()
   })
@@ -430,6 +433,20 @@ describe('passkeys', () => {
       'not_found',
     )
     await refused(directory.passkeys.beginAdding('local', 'usr_x', site), 'not_found')
+  })
+
+  test('that count nothing sign in again and again, each time with another answer', async () => {
+    const { directory, admin } = trial
+    const tablet = new SoftAuthenticator({ counts: false })
+    const options = await directory.passkeys.beginAdding('local', admin.user!, site)
+    const made = tablet.register(options, origin)
+    await directory.passkeys.add(admin, admin.user!, made, 'Tablet', site)
+    await refused(directory.passkeys.add(admin, admin.user!, made, 'Tablet', site), 'invalid_request')
+    for (let time = 0; time < 2; time++) {
+      const answer = tablet.signIn(await directory.passkeys.beginSignIn(site), origin, admin.user!)
+      await directory.passkeys.signIn(answer, '', site)
+      await refused(directory.passkeys.signIn(answer, '', site), 'unauthenticated')
+    }
   })
 
   test('of somebody who is disabled sign nobody in', async () => {

@@ -8,7 +8,13 @@ const attested = 0x40
 export class SoftAuthenticator {
   readonly #id = randomBytes(16)
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  readonly #counts: boolean
   #counter = 0
+
+  /** Some count their signatures; those whose passkeys are copied between devices say 0 every time. */
+  constructor({ counts = true } = {}) {
+    this.#counts = counts
+  }
 
   /** What a browser sends after it was asked for a new passkey. */
   register({ challenge }: JsonObject, origin: string): JsonObject {
@@ -36,7 +42,7 @@ export class SoftAuthenticator {
 
   /** What a browser sends after it was asked to sign in. */
   signIn({ challenge }: JsonObject, origin: string, userHandle: string): JsonObject {
-    this.#counter++
+    if (this.#counts) this.#counter++
     const authenticatorData = this.#head(origin, 0)
     const clientDataJSON = clientDataOf('webauthn.get', challenge, origin)
     const signed = Buffer.concat([authenticatorData, hash('sha256', clientDataJSON, 'buffer')])

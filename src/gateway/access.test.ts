@@ -492,6 +492,20 @@ describe('a role in one project', () => {
     binding = directory.bindings.list('local').find(({ project }) => project === api)!.id
   })
 
+  test('and what else is in a project is shown alone to who names the project', async () => {
+    const { send, signIn, admin: actor } = trial
+    const everywhere = await signIn(actor.user!)
+    const projects = async (headers: Sender) => {
+      const { items } = (await send('GET /role-bindings', headers)).json<{ items: { project: string }[] }>()
+      return [...new Set(items.map(({ project }) => project))]
+    }
+    expect(await projects({ ...everywhere, 'x-project': 'web' })).toEqual([web])
+    expect(await projects({ ...everywhere, 'x-project': api })).toEqual([api])
+    expect(await projects(everywhere)).toEqual([null, web, api])
+    const listed = await send('GET /projects', { ...everywhere, 'x-project': 'web' })
+    expect(listed.json()).toMatchObject({ items: [{ id: web }] })
+  })
+
   test('is seen and used in that project, and nowhere else', async () => {
     const { send, directory } = trial
     const me = (await send('GET /me', lead)).json<{ permissions: string[]; projects: { name: string }[] }>()
