@@ -114,6 +114,35 @@ describe('the readback', () => {
     expect(explain(procedure('Main', [], { notes: [note] })).playbooks[0]!.notes[0]!.rule).toBe(rule)
   })
 
+  it('says how often a loop over a list or a count runs, as it was written', () => {
+    const each = (name: string, over: string, maxTurns = 10_000): DraftStep => ({
+      kind: 'each',
+      item: variable(name),
+      over: computed(over),
+      maxTurns,
+      steps: [say],
+    })
+    expect(
+      sentences([
+        each('turn', 'range(1, 3 + 1)'),
+        each('turn', 'range(1, 1 + 1)'),
+        each('turn', 'range(1, $count + 1)'),
+        each('i', 'range($low, len([1, 2]) + 1)'),
+        each('item', '$items', 5),
+        each('item', '$items'),
+        each('i', 'range(1, 2, 3 + 1)'),
+      ]),
+    ).toEqual([
+      'Repeat 3 times:',
+      'Repeat 1 time:',
+      'Repeat the count times:',
+      'For each i from the low to the number of [1, 2]:',
+      'For each item in the items, at most 5 times:',
+      'For each item in the items:',
+      'For each i in range(1, 2, 3 + 1):',
+    ])
+  })
+
   it('keeps an expression as written where there are no plain words for it, and one that is none', () => {
     const value = (source: string): DraftStep => ({ kind: 'return', value: computed(source) })
     expect(sentences([value('1 < $x < 3'), value('[x for x in $y if x]'), value('$$$ (')])).toEqual([

@@ -28,6 +28,21 @@ export function phraseExpression(source: string, calls: readonly string[] = []):
   return node instanceof ExpressionError ? source.trim() : phrase(node, { source, calls })
 }
 
+/** The first and the last number of `range(from, to + 1)`, as the parser writes `from 1 to 5` and `3 times`; null for anything else. */
+export function phraseCounting(
+  source: string,
+  calls: readonly string[],
+): { readonly from: string; readonly to: string } | null {
+  const node = parseExpression(source)
+  if (node instanceof ExpressionError || node.kind !== 'call' || node.name !== 'range') return null
+  const [from, end, ...more] = node.positional
+  if (from === undefined || end?.kind !== 'arithmetic' || more.length > 0) return null
+  const { operator, operand } = end.rest.at(-1)!
+  if (operator !== '+' || operand.kind !== 'literal' || operand.value !== 1) return null
+  const last = source.slice(end.start, (end.rest.at(-2)?.operand ?? end.first).end)
+  return { from: phrase(from, { source, calls }), to: phraseExpression(last, calls) }
+}
+
 /** A condition in words: one that is only a value is said to hold. */
 export function phraseCondition(source: string, calls: readonly string[] = []): string {
   const node = parseExpression(source)

@@ -1,7 +1,7 @@
 import type { Arm, Computation, Condition, Step, Target, Words } from '../program.ts'
 import { converses } from './converses.ts'
 import { type ProgramNames, phraseCalls, phraseDoing } from './phrase-call.ts'
-import { phraseCondition, phraseExpression } from './phrase-expression.ts'
+import { phraseCondition, phraseCounting, phraseExpression } from './phrase-expression.ts'
 import {
   phraseCount,
   phraseList,
@@ -59,7 +59,7 @@ function wordsOf(step: Exclude<Step, { kind: 'if' }>, names: ProgramNames): stri
     case 'loop':
       return `${step.form} ${phraseWhen(step.condition, names)}, ${rounds(step, names)}:`
     case 'each':
-      return `for each ${phraseName(step.item.name)} in ${phraseValue(step.over, names)}:`
+      return `${phraseEach(step, names)}${step.maxTurns < unbounded ? `, ${atMost(step.maxTurns)}` : ''}:`
     case 'break':
       return 'leave the loop'
     case 'continue':
@@ -107,6 +107,18 @@ function question(words: Words | null, wanted: string, names: ProgramNames): str
     return `ask ${phraseValue(words.value, names)}${kept}`
   }
   return words.instruction.trim().replace(/\.$/, '')
+}
+
+/** What a loop over a list may take where nothing else bounds it; nobody wrote that, so nobody need read it. */
+const unbounded = 10_000
+
+/** "For each item in the list", "for each i from 1 to 5", "repeat 3 times". */
+function phraseEach({ item, over }: Extract<Step, { kind: 'each' }>, names: ProgramNames): string {
+  const counted = phraseCounting(over.source, phraseCalls(over, names))
+  if (counted === null) return `for each ${phraseName(item.name)} in ${phraseValue(over, names)}`
+  const { from, to } = counted
+  if (item.name === 'turn' && from === '1') return `repeat ${to} ${to === '1' ? 'time' : 'times'}`
+  return `for each ${phraseName(item.name)} from ${from} to ${to}`
 }
 
 /** Rounds in which a person speaks do not count. */
