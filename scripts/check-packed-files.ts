@@ -19,7 +19,7 @@ const expected = [
 /** Besides the expected files only these may be in the package: compiled modules without tests, and plain data. */
 const compiled = /^dist\/(?!.*\.(?:test|suite)\.)[\w/-]+(?:\.js|\.d\.ts)$/
 const data =
-  /^schema\/[\w-]+\.json$|^examples\/(?:runbooks\/)?(?:policies\/)?[\w.-]+\.(?:json|yaml|mjs|md)$|^docs\/(?:reference|errors|guide)\/[\w-]+\.md$/
+  /^schema\/[\w-]+\.json$|^examples\/(?:runbooks\/|platform\/)?(?:policies\/)?[\w.-]+\.(?:json|yaml|mjs|md)$|^docs\/(?:reference|errors|guide)\/[\w-]+\.md$/
 
 /** Throws when the package lacks a file that it promises or carries one that nobody asked for. */
 export function checkPackedFiles(folder: string): void {

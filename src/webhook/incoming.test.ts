@@ -63,9 +63,9 @@ describe('incoming events', () => {
     expect(readEvents('generic', request({ a: 1 }, { 'lockstep-delivery': 'd1' }))).toMatchObject([
       { key: 'd1' },
     ])
-    const [one] = readEvents('generic', request({ a: 1 })) as { key: string }[]
-    const [same] = readEvents('generic', request({ a: 1 })) as { key: string }[]
-    const [other] = readEvents('generic', request({ a: 2 })) as { key: string }[]
+    const [one] = readEvents('generic', request({ a: 1 })) as readonly { key: string }[]
+    const [same] = readEvents('generic', request({ a: 1 })) as readonly { key: string }[]
+    const [other] = readEvents('generic', request({ a: 2 })) as readonly { key: string }[]
     expect([one!.key === same!.key, one!.key === other!.key]).toEqual([true, false])
   })
 
