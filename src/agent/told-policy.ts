@@ -13,7 +13,7 @@ export function toldPolicy(
   if (policy === undefined) return {}
   const spent = () => {
     const { tokens, charged } = spending
-    return { run: { tokens, ...(charged === null ? {} : { cost_usd: charged }) }, day: {} }
+    return { run: charged === null ? { tokens } : { cost_usd: charged, tokens }, day: {} }
   }
   const ledger = journal?.ledger
   const shared = ledger === undefined ? undefined : { ledger, tenant }

@@ -44,7 +44,7 @@ function causeOf(state: RunState): 'failed' | 'cancelled' | null {
 /** Where no model gives a final answer, the last completion ends the run. */
 function advanceSuccess(state: RunState, at: number): readonly RunEvent[] {
   if (!state.shape.isRunbook || state.remaining > 0 || state.openTickets.size > 0) return nothing
-  return [{ type: 'run.finished', at, status: 'succeeded', message: null }]
+  return [{ type: 'run.finished', at, message: null, status: 'succeeded' }]
 }
 
 function advanceCompensation(state: RunState, at: number): readonly RunEvent[] {

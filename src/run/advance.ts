@@ -88,7 +88,7 @@ function weighEvidence(state: RunState, index: number, at: number): RunEvent | n
   if (activation === undefined || !canBeWeighed(state, activation) || needsDeclaration(step)) return null
   if (!hasEvidence(state, step, activation) || !isValid(state, step, activation)) return null
   const outOfOrder = activation.phase === 'waiting'
-  return { type: 'step.completed', at, step: step.id, by: 'evidence', result: null, outOfOrder }
+  return { type: 'step.completed', at, by: 'evidence', outOfOrder, result: null, step: step.id }
 }
 
 /** The cap is used up and the step is not complete. Where only a declaration is missing, `advance` alone acts on that. */

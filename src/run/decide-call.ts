@@ -92,17 +92,19 @@ function admission(
 ): readonly RunEvent[] {
   const { policy = null, target } = facts
   const undoes = isDue(own) && own.purpose === 'undo' ? { undoes: own.of! } : {}
+  // In the order that canonical JSON has: so it is written once.
   const call = {
     at,
-    callId: request.callId ?? freshCallId(state),
-    tool: request.tool,
     args: request.args,
-    step: owner.step?.id ?? null,
+    callId: request.callId ?? freshCallId(state),
     extra: owner.extra,
-    observed,
-    ...(target == null ? {} : { target }),
     ...recordFacts(state, facts),
+    observed,
     ...(open.length === 0 ? {} : { open }),
+    ...(policy === null ? {} : { policy: policy.record }),
+    step: owner.step?.id ?? null,
+    ...(target == null ? {} : { target }),
+    tool: request.tool,
     ...undoes,
   }
   const asked = policy?.verdict === 'needs_approval' && findHeld(state, request) === null
@@ -118,10 +120,9 @@ function admission(
         policy: policy.record,
       }
     : {
+        ...(grant === null ? {} : { approvedAs: grant.callId }),
         ...call,
         type: 'tool.admitted',
-        ...(policy === null ? {} : { policy: policy.record }),
-        ...(grant === null ? {} : { approvedAs: grant.callId }),
       }
   if (owner.passes.length === 0) return [admitted]
   const events: RunEvent[] = owner.passes.map((index) => ({

@@ -35,13 +35,13 @@ export function startRun(
   const started: RunEvent = {
     type: 'run.started',
     at: facts.now,
-    semantics,
-    run: start.run,
-    playbook: compiled.digest,
-    inputs: start.inputs,
     enforced: start.enforced,
     finishAttempts: start.finishAttempts,
+    inputs: start.inputs,
     ...(start.mode === 'dry-run' ? { mode: start.mode } : {}),
+    playbook: compiled.digest,
+    run: start.run,
+    semantics,
     ...(start.tools === undefined ? {} : { tools: start.tools }),
   }
   const state = begin(compiled, started)

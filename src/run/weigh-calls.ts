@@ -31,7 +31,7 @@ export function weighCalls(
   if (items instanceof CallProblem || work.finished < items.length) return null
   const lacking = missingValidation(state, step, activation)
   if (lacking.length > 0) return failed(step, lacking.join('; '), at)
-  return { type: 'step.completed', at, step: step.id, by: 'evidence', result: null, outOfOrder: false }
+  return { type: 'step.completed', at, by: 'evidence', outOfOrder: false, result: null, step: step.id }
 }
 
 /** What of the next calls cannot be worked out, in words; null if all of it can. */

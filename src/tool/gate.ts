@@ -56,6 +56,8 @@ export class Gate {
   #state: RunState
   #broken: { readonly cause: unknown } | null = null
   #written: Promise<void> = Promise.resolve()
+  /** What the sink answered last. */
+  #answer: unknown = null
   #turnstile: CallTurnstile | null = null
   readonly #forward = forwardTime()
 
@@ -284,7 +286,9 @@ export class Gate {
     }
     try {
       const answer = sink(events)
-      if (!isThenable(answer)) return
+      // What is written in one moment is written together, and one promise stands for all of it.
+      if (answer === this.#answer || !isThenable(answer)) return
+      this.#answer = answer
       const kept = Promise.resolve(answer).then(() => undefined, fail)
       this.#written = this.#written.then(() => kept)
     } catch (error) {

@@ -180,7 +180,7 @@ export class PolicyGuard {
         : (counts?.windows ?? {}),
       spent: {
         day: { ...dayOf(policies, counts), ...day },
-        run: { ...run, ...ownSpending(state, now) },
+        run: spentOf(run, ownSpending(state, now)),
       },
       breakGlass,
     }
@@ -191,6 +191,18 @@ export class PolicyGuard {
     return policy.counters.flatMap((query): [string, Counter][] =>
       query.scope === 'run' ? [[query.key, countCalls(state, query, target, now)]] : [],
     )
+  }
+}
+
+/** What a run spent, with what it counts by itself, which nobody else does better. */
+function spentOf(told: Partial<Spent>, { calls, minutes }: Pick<Spent, 'calls' | 'minutes'>): Partial<Spent> {
+  const { cost_usd: cost, tokens, ...others } = told
+  return {
+    ...others,
+    calls,
+    ...(cost === undefined ? {} : { cost_usd: cost }),
+    minutes,
+    ...(tokens === undefined ? {} : { tokens }),
   }
 }
 
