@@ -9,6 +9,12 @@ export interface Row {
   readonly atLeast?: boolean
 }
 
+/** How a suite is run. */
+export interface BenchOptions {
+  /** How large what is measured is, 1 being its full size; for suites that take minutes. */
+  readonly scale: number
+}
+
 /** The given percentile of the samples. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = Float64Array.from(samples).sort()

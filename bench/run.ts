@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import type { Row } from './measure.ts'
+import type { BenchOptions, Row } from './measure.ts'
 
-const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise<Row[]> }>>> = {
+const suites: Readonly<
+  Record<string, () => Promise<{ run: (options: BenchOptions) => Row[] | Promise<Row[]> }>>
+> = {
   agent: () => import('./agent.ts'),
   enforcer: () => import('./enforcer.ts'),
   journal: () => import('./journal.ts'),
@@ -14,21 +16,29 @@ const suites: Readonly<Record<string, () => Promise<{ run: () => Row[] | Promise
 
 const given = process.argv.slice(2).filter((argument) => argument !== '--')
 const json = given.includes('--json')
-const names = given.filter((argument) => argument !== '--json')
+const scale = Number(given.find((argument) => argument.startsWith('--scale='))?.slice('--scale='.length) ?? 1)
+const names = given.filter((argument) => argument !== '--json' && !argument.startsWith('--scale='))
 const unknown = names.find((name) => !(name in suites))
 if (unknown !== undefined) {
   process.stderr.write(`There is no suite '${unknown}'. There are: ${Object.keys(suites).join(', ')}.\n`)
   process.exit(2)
 }
 
+if (!(scale > 0 && scale <= 1)) {
+  process.stderr.write('--scale is a number from more than 0 to 1: --scale=0.1 is for a quick look.\n')
+  process.exit(2)
+}
+
 for (const name of names.length === 0 ? Object.keys(suites) : names) {
-  const rows = await (await suites[name]!()).run()
+  const rows = await (await suites[name]!()).run({ scale })
   const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length }
   if (json) for (const row of rows) process.stdout.write(`${JSON.stringify({ suite: name, ...row })}\n`)
   else
     process.stdout.write(
       `\n${name} · Node ${machine.node} · ${machine.cpu} × ${machine.cores}\n\n${table(rows)}`,
     )
+  // A quick look is no result.
+  if (scale !== 1) continue
   const file = new URL(`results/${name}.json`, import.meta.url)
   mkdirSync(new URL('results/', import.meta.url), { recursive: true })
   writeFileSync(
