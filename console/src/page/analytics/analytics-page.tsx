@@ -74,7 +74,7 @@ function Shown({ figures }: { figures: Figures }) {
   const [measure, setMeasure] = useState<Measure>('runs')
   const tiles = [
     ['Runs', formatCount(totals.runs)],
-    ['Succeeded', formatShare(totals.succeeded, totals.runs)],
+    ['Succeeded', formatShare(totals.succeeded, totals.succeeded + totals.failed)],
     ['Failed', formatCount(totals.failed)],
     ['Duration, median', totals.p50Ms === null ? '–' : describeSpan(totals.p50Ms)],
     ['Duration, 95 %', totals.p95Ms === null ? '–' : describeSpan(totals.p95Ms)],
@@ -131,8 +131,8 @@ const columns: readonly Column<Row>[] = [
     id: 'success',
     label: 'Succeeded',
     align: 'end',
-    sortBy: ({ succeeded, runs }) => succeeded / runs,
-    cell: ({ succeeded, runs }) => formatShare(succeeded, runs),
+    sortBy: ({ succeeded, failed }) => succeeded / Math.max(1, succeeded + failed),
+    cell: ({ succeeded, failed }) => formatShare(succeeded, succeeded + failed),
   },
   {
     id: 'failed',

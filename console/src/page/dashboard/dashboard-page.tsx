@@ -114,7 +114,7 @@ function Figures({ data }: { data: Answer<'GET /analytics'> }) {
   const { totals } = data
   const figures = [
     ['Runs', formatCount(totals.runs)],
-    ['Succeeded', formatShare(totals.succeeded, totals.runs)],
+    ['Succeeded', formatShare(totals.succeeded, totals.succeeded + totals.failed)],
     ['Median time', totals.p50Ms === null ? '–' : describeSpan(totals.p50Ms)],
     ['95 % within', totals.p95Ms === null ? '–' : describeSpan(totals.p95Ms)],
     ['Cost', formatCost(totals.cost)],

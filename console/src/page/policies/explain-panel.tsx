@@ -114,13 +114,13 @@ export function ExplainPanel() {
                 ['Rule', explain.data.rule ?? '–'],
               ]}
             />
-            <ol className="list-decimal border-t border-line pt-3 pl-5 text-sm">
+            <div className="border-t border-line pt-3 text-sm">
               {explain.data.explanation.map((line, index) => (
-                <li key={`${index} ${line}`} className="whitespace-pre-wrap">
-                  {line}
-                </li>
+                <p key={`${index} ${line}`} className={line.startsWith(' ') ? 'pl-4 text-muted' : 'mt-1'}>
+                  {line.trim()}
+                </p>
               ))}
-            </ol>
+            </div>
           </div>
         )}
       </div>

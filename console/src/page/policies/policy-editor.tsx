@@ -9,6 +9,7 @@ import { Skeleton } from '../../component/skeleton.tsx'
 import type { Finding } from '../../editor/finding.ts'
 import { ask } from '../../server/ask.ts'
 import { Findings } from '../playbooks/workbench.tsx'
+import { exampleCases } from './policy-template.ts'
 
 const TextEditor = lazy(async () => ({ default: (await import('../../editor/text-editor.tsx')).TextEditor }))
 
@@ -34,14 +35,6 @@ export function useCheckedPolicy(text: string): {
   }, [text])
   return { findings: checked.findings, settled: checked.of === text }
 }
-
-const exampleCases = `- name: an SRE may look
-  request:
-    tool: practice.get_node
-    args: { node: node-7 }
-    principal: { id: ada, roles: [SRE] }
-  expect: allow
-`
 
 /** The text of a policy with its mistakes, and test cases beside it that can be tried at once. */
 export function PolicyEditor({
