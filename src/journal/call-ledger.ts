@@ -63,7 +63,13 @@ export type LedgerChange =
   | ({ readonly kind: 'made'; readonly principal: string | null } & Omit<LedgerCall, 'run'>)
   | { readonly kind: 'unmade'; readonly callId: string }
   | { readonly kind: 'spent'; readonly at: number; readonly tokens: number; readonly cost: number | null }
-  | { readonly kind: 'ended' }
+  | { readonly kind: 'ended'; readonly at: number }
+
+/** So many days a call is counted at least: no window is longer. */
+export const keptCallDays = 400
+
+/** So many days it is known at least what was spent: budgets ask for the day that it is, and a clock may have been wrong. */
+export const keptSpendingDays = 40
 
 /** What facts of a run change about what is counted (C1). */
 export function ledgerChanges(facts: readonly JournalFact[]): readonly LedgerChange[] {
@@ -91,7 +97,7 @@ export function ledgerChanges(facts: readonly JournalFact[]): readonly LedgerCha
         if (isObject(data['usage'])) changes.push(...spentIn(data['usage'], at))
         break
       case 'run.finished':
-        changes.push({ kind: 'ended' })
+        changes.push({ kind: 'ended', at })
     }
   }
   return changes

@@ -1,4 +1,8 @@
 import type { PolicyCheckContext } from './check-policy.ts'
+import { readDuration } from './read-duration.ts'
+
+/** What is counted over other runs is kept so long, and no longer. */
+export const longestWindowDays = 400
 
 /** Reports ids that occur twice in one list, limits without a number or a time, and roles listed twice. */
 export function checkEntries({ file, report, wording }: PolicyCheckContext): void {
@@ -15,6 +19,11 @@ export function checkEntries({ file, report, wording }: PolicyCheckContext): voi
     const owner = wording.owner(['limits', index])
     if (limit.max_calls === undefined && limit.max_targets === undefined) {
       report('missing_key', ['limits', index], `${owner} needs \`max_calls\` or \`max_targets\``)
+    }
+    if (limit.per !== undefined && (readDuration(limit.per) ?? 0) > longestWindowDays * 86_400) {
+      report('out_of_range', ['limits', index, 'per'], `${owner} looks back longer than calls are counted`, {
+        suggestion: `${longestWindowDays}d is the longest`,
+      })
     }
     if (limit.per === undefined && limit.scope !== 'run') {
       report('missing_key', ['limits', index], `${owner} needs \`per\``, {

@@ -115,6 +115,7 @@ describe('checking a policy', () => {
     ['an allowlist that allows nothing', 'tool_allowlist: { SRE: [] }', '2: impossible_rule tool_allowlist'],
     ['a limit without a number', 'limits: [{ per: 1h }]', '2: missing_key per'],
     ['a limit without a time', 'limits: [{ max_calls: 1 }]', '2: missing_key max_calls'],
+    ['a limit that looks back too far', 'limits: [{ max_calls: 1, per: 401d }]', '2: out_of_range 401d'],
     ['a time that is none', 'limits: [{ max_calls: 1, per: an hour }]', '2: invalid_name an hour'],
     ['a window without an end', 'freeze: [{ from: 2026-01-01T00:00:00Z }]', '2: missing_key from'],
     [

@@ -1,6 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import {
   callsAround,
+  keptCallDays,
+  keptSpendingDays,
   ledgerChanges,
   type CallWindow,
   type LedgerCall,
@@ -8,6 +10,11 @@ import {
   type LedgerQuestion,
 } from '../call-ledger.ts'
 import type { Authorship, JournalFact } from '../journal.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** A commit is not to take long for what nobody waits for. */
+const mostForgotten = 500
 
 /** What the runs of a store did and spent, counted by index, inside a transaction of the caller. */
 export class SqliteLedger {
@@ -21,6 +28,10 @@ export class SqliteLedger {
   readonly #giveBack: StatementSync
   readonly #ended: StatementSync
   readonly #spend: StatementSync
+  readonly #forgetCalls: StatementSync
+  readonly #forgetSpendings: StatementSync
+  /** By tenant, when to look again for what can be forgotten. */
+  readonly #pruneAt = new Map<string, number>()
   readonly #dayCalls: StatementSync
   readonly #daySpent: StatementSync
 
@@ -39,6 +50,12 @@ export class SqliteLedger {
     this.#giveBack = database.prepare('DELETE FROM made_calls WHERE run = ? AND call = ? AND written = 0')
     this.#ended = database.prepare('DELETE FROM made_calls WHERE run = ? AND written = 0')
     this.#spend = database.prepare('INSERT INTO spendings (tenant, at, tokens, cost) VALUES (?, ?, ?, ?)')
+    this.#forgetCalls = database.prepare(
+      'DELETE FROM made_calls WHERE (run, call) IN (SELECT run, call FROM made_calls WHERE tenant = ? AND at < ? LIMIT ?)',
+    )
+    this.#forgetSpendings = database.prepare(
+      'DELETE FROM spendings WHERE rowid IN (SELECT rowid FROM spendings WHERE tenant = ? AND at < ? LIMIT ?)',
+    )
     this.#dayCalls = database.prepare(
       'SELECT COUNT(*) AS calls FROM made_calls WHERE tenant = ? AND at >= ? AND NOT (run = ? AND call = ?)',
     )
@@ -95,8 +112,18 @@ export class SqliteLedger {
           break
         case 'ended':
           this.#ended.run(run)
+          this.#prune(tenant, change.at)
       }
     }
+  }
+
+  /** Forgets what no window can see any more, a part at a time, in a commit that happens anyway. */
+  #prune(tenant: string, now: number): void {
+    if (now < (this.#pruneAt.get(tenant) ?? -Infinity)) return
+    const calls = this.#forgetCalls.run(tenant, now - keptCallDays * dayMs, mostForgotten)
+    const spendings = this.#forgetSpendings.run(tenant, now - keptSpendingDays * dayMs, mostForgotten)
+    const isDone = Math.max(Number(calls.changes), Number(spendings.changes)) < mostForgotten
+    this.#pruneAt.set(tenant, isDone ? now + hourMs : now)
   }
 
   #window({ scope, tools, since }: CallWindow, tenant: string, principal: string, call: LedgerCall) {
