@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { makePlatformHome, until, type PlatformHome } from './gateway/platform-home.suite.ts'
 import { makeLink, serve, type OpenPlatform } from './app-serve.ts'
+import { systemActor } from './directory/principal.ts'
 import { isUntouched, publishSamples } from './platform/samples.ts'
 import { loadSettings } from './source/load-settings.ts'
 import { readServerNote } from './source/server-note.ts'
@@ -36,6 +37,12 @@ it('publishes samples at the first start, and begins a run that goes on when the
   const home = aHome()
   const first = await home.open()
   expect(first.firstLinks.map(({ email }) => email)).toEqual(['admin@local', 'approver@local'])
+  expect(await isUntouched(first)).toBe(true)
+  // A first start that was cut off has published some of them.
+  const project = first.directory.projects.default('local').id
+  const text = 'name: refund-order\nsteps: [{ name: a, tool: practice.list_nodes }]\n'
+  const cut = { name: 'refund-order', text, format: 'yaml', note: null } as const
+  await first.directory.runbooks.publish(systemActor('local'), project, cut)
   expect(await isUntouched(first)).toBe(true)
   const run = await publishSamples(first)
   // R2: it is there when its name is told.
