@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { exportChains } from '../journal/export-chains.ts'
+import { verifyExport } from '../proof/verify-export.ts'
 import type { Role } from '../api/permission.ts'
 import type { Actor } from './principal.ts'
 import { closeTrials, openTrial, type Trial } from './trial-directory.suite.ts'
@@ -341,6 +343,19 @@ describe('the record', () => {
       principal: 'admin@local',
       data: { name: 'TOKEN' },
     })
+  })
+
+  test('is proven like every other', async () => {
+    const { directory, admin, store, firstLinks } = trial
+    await directory.links.use(firstLinks[0]!.token, 'x')
+    await directory.keys.make(admin, { name: 'k', role: 'SRE', project: null, expiresAt: null })
+    const lines = await exportChains(store, [], { tenants: ['local'] })
+    const verdict = verifyExport(lines, {
+      publicKeys: store.publicKeys(),
+      hash: (text) => `sha256:${hash('sha256', text)}`,
+      verifySignature: () => false,
+    })
+    expect(verdict).toMatchObject({ verdict: 'consistent', findings: [] })
   })
 
   test('an entry that says what nobody knows is not guessed at', async () => {

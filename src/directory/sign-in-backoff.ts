@@ -63,9 +63,13 @@ export class SignInBackoff {
     while (this.#failures.size > mostKept) this.#failures.delete(this.#failures.keys().next().value!)
   }
 
-  /** The right password takes back what was said of the account from this address; the address stays what it is. */
+  /** The right password takes back what was counted for it, and all that was said of the account; what else came from the address stays counted. */
   succeeded(account: string, address: string): void {
-    for (const [key, kind] of keysOf(account, address)) if (kind !== 'address') this.#failures.delete(key)
+    for (const [key, kind] of keysOf(account, address)) {
+      const { count, last } = this.#recent(key)
+      if (kind === 'address' && count > 1) this.#failures.set(key, { count: count - 1, last })
+      else this.#failures.delete(key)
+    }
   }
 
   #wait(key: string, { free, longest }: Patience): number {

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { exportChains } from '../journal/export-chains.ts'
 import { csrfToken, idleLimit, sessionLifetime } from './sessions.ts'
+import { SignInBackoff } from './sign-in-backoff.ts'
 import { SoftAuthenticator } from './soft-authenticator.suite.ts'
 import { closeTrials, openTrial, type Trial } from './trial-directory.suite.ts'
 
@@ -363,6 +364,37 @@ describe('passwords', () => {
     await directory.passwords.signIn(attempt('correct horse'))
     await refused(directory.passwords.signIn(attempt('wrong')), 'unauthenticated')
   })
+})
+
+test('many who sign in rightly from one address do not make each other wait, and who guesses there does', () => {
+  let now = 0
+  const backoff = new SignInBackoff(() => now)
+  const attempt = (account: string, right: boolean) => {
+    backoff.check(account, 'office')
+    backoff.failed(account, 'office')
+    if (right) backoff.succeeded(account, 'office')
+  }
+  for (let person = 0; person < 200; person++) attempt(`p${person}`, true)
+  for (let guess = 0; guess < 30; guess++) attempt(`victim${guess}`, false)
+  expect(() => attempt('another', true)).toThrow(/too many/)
+  now += 1000
+  attempt('another', true)
+  now += 1000
+  attempt('victim', false)
+  now += 1000
+  expect(() => attempt('another', true)).toThrow(/too many/)
+  now += 3_600_001
+  attempt('another', true)
+})
+
+test('an account that is guessed at from everywhere waits seconds, not minutes', () => {
+  let now = 0
+  const backoff = new SignInBackoff(() => now)
+  for (let guess = 0; guess < 200; guess++) backoff.failed('victim', `address ${guess}`)
+  expect(() => backoff.check('victim', 'home')).toThrow(/too many/)
+  now += 30_000
+  backoff.check('victim', 'home')
+  backoff.check('somebody else', 'home')
 })
 
 describe('passkeys', () => {

@@ -124,7 +124,7 @@ describe.each(routes)('%s', (name, { access }) => {
     // The people of a tenant know of each other.
     expectNothingOf(things, answered, name === 'listUsers' ? ['user'] : [])
     const named = await ask(name, { ...by(nextDoor), 'x-project': 'web' })
-    if (access !== 'signed_in') expect(named.status).toBe(404)
+    expect(named.status).toBe(404)
   })
 
   test('does not know a project that there is not, nor a tenant', async () => {

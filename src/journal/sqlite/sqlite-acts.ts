@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { JsonObject } from '../../shared/json.ts'
 import { LockstepError } from '../../shared/lockstep-error.ts'
 import { toJson } from '../../shared/to-json.ts'
-import { tenantChain } from '../chain.ts'
+import { tenantChain, type SealedEntry } from '../chain.ts'
 import type { KeyRing } from '../chain-keys.ts'
 import type { AdministerOptions, Credential } from '../chain-store.ts'
 import { checkAuthor, copyFacts } from '../check-append.ts'
@@ -96,12 +96,16 @@ export class SqliteActs {
     const name = tenantChain(tenant)
     const chain = this.#reader.open(name)
     if (chain === null) return []
-    return this.#after.all(chain.id, afterSeq).map(({ seq }) => {
-      const [batch, before] = this.#batch.all(chain.id, Number(seq))
-      if (batch === undefined) throw changed(name, Number(seq), 'it is missing')
-      const sealed = readBatch(batch, chain, endOf(before).hash)
-      const entry = sealed.find(({ link }) => link.seq === Number(seq))
-      if (entry === undefined) throw changed(name, Number(seq), 'it is missing')
+    let sealed: readonly SealedEntry[] = []
+    return this.#after.all(chain.id, afterSeq).map((row) => {
+      const seq = Number(row['seq'])
+      // What was written together is opened once.
+      if ((sealed.at(-1)?.link.seq ?? 0) < seq) {
+        const [batch, before] = this.#batch.all(chain.id, seq)
+        sealed = batch === undefined ? [] : readBatch(batch, chain, endOf(before).hash)
+      }
+      const entry = sealed[seq - (sealed[0]?.link.seq ?? 0)]
+      if (entry === undefined) throw changed(name, seq, 'it is missing')
       return this.#reader.check(entry)
     })
   }
