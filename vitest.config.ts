@@ -13,8 +13,8 @@ export default defineConfig({
     // Tests start the command line hundreds of times; what Node made of it the first time serves the others.
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/node-compile` },
     // For what hangs. What is only slow may be slow.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     // Most of the time goes into processes that are waited for, so no core is kept free.
     maxWorkers: '100%',

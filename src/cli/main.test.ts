@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lockstepProgram } from '../../test/built-programs.ts'
+import { runHere } from '../../test/e2e/run-here.ts'
 import { exitCode } from './exit-code.ts'
 
 /** The sources, as a checkout runs them; the other tests run what was built of them, which starts sooner. */
@@ -39,6 +40,8 @@ function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv 
 }
 
 const lockstep = (...args: string[]) => start(lockstepProgram, args)
+/** The same without a process of its own. */
+const here = (...args: string[]) => runHere(args, { cwd: folder })
 
 function write(name: string, text: string): string {
   mkdirSync(join(folder, name, '..'), { recursive: true })
@@ -111,23 +114,23 @@ describe('lockstep', () => {
     [['init', 'a.json'], /writes YAML/],
     [['init', '--force'], /unknown option --force/],
     [['help', 'nothing'], /unknown command nothing/],
-  ])('answers %j with exit code 2 and what was meant', (args, message) => {
-    const { code, out, err } = lockstep(...args)
+  ])('answers %j with exit code 2 and what was meant', async (args, message) => {
+    const { code, out, err } = await here(...args)
     expect([code, out]).toEqual([exitCode.usage, ''])
     expect(err).toMatch(message)
   })
 
-  it('leads to the help of the command that was called', () => {
+  it('leads to the help of the command that was called', async () => {
     expect(lockstep('check', '--fromat', 'json').err).toContain('Run `lockstep help check` to see')
-    expect(lockstep('chekc').err).toContain('Run `lockstep help` to see')
-    expect(lockstep('run', '').err).toMatch(/an argument is empty\nRun `lockstep help run`/)
-    expect(lockstep('run', 'a.yaml', '--model', '').err).toContain('--model needs a value')
+    expect((await here('chekc')).err).toContain('Run `lockstep help` to see')
+    expect((await here('run', '')).err).toMatch(/an argument is empty\nRun `lockstep help run`/)
+    expect((await here('run', 'a.yaml', '--model', '')).err).toContain('--model needs a value')
   })
 })
 
 describe('lockstep check', () => {
-  it('says so when there is nothing to say', () => {
-    expect(lockstep('check', write('good.yaml', good))).toEqual({
+  it('says so when there is nothing to say', async () => {
+    expect(await here('check', write('good.yaml', good))).toEqual({
       code: 0,
       out: '1 playbook checked, no problems\n',
       err: '',
@@ -165,13 +168,13 @@ describe('lockstep check', () => {
     })
   })
 
-  it('passes when there are only warnings', () => {
-    const { code, out } = lockstep('check', write('warn.yaml', `${good}max_extra_calls: 1\n`))
+  it('passes when there are only warnings', async () => {
+    const { code, out } = await here('check', write('warn.yaml', `${good}max_extra_calls: 1\n`))
     expect(code).toBe(0)
     expect(out).toContain('0 errors, 1 warning')
   })
 
-  it('walks directories, past hidden ones, node_modules and links, and skips aloud what is no playbook', () => {
+  it('walks directories, past hidden ones, node_modules and links, and skips aloud what is no playbook', async () => {
     write('tree/a/one.yaml', good)
     write('tree/two.yml', good)
     write('tree/three.json', '{"id":"a","name":"A"}')
@@ -182,29 +185,29 @@ describe('lockstep check', () => {
     write('tree/.git/four.yaml', bad)
     write('tree/node_modules/five.yaml', bad)
     symlinkSync('..', join(folder, 'tree/a/up'))
-    expect(lockstep('check', 'tree')).toEqual({
+    expect(await here('check', 'tree')).toEqual({
       code: 0,
       out: '3 playbooks checked, no problems (3 other files skipped: no `id` and no `steps`)\n',
       err: '',
     })
   })
 
-  it('does not pass over a playbook in a directory because it is broken', () => {
+  it('does not pass over a playbook in a directory because it is broken', async () => {
     write('half/a.yaml', 'id: a\nsteps: [\n')
     write('half/b.json', '{\n  "id": "a",,\n}')
-    const { code, out } = lockstep('check', 'half', '--format', 'unix')
+    const { code, out } = await here('check', 'half', '--format', 'unix')
     expect(code).toBe(exitCode.failed)
     expect(out).toMatch(/invalid_yaml/)
     expect(out).toMatch(/invalid_json/)
   })
 
-  it('fails on a directory without any playbook, and on a missing file', () => {
+  it('fails on a directory without any playbook, and on a missing file', async () => {
     write('none/package.json', '{}')
-    expect(lockstep('check', 'none')).toMatchObject({
+    expect(await here('check', 'none')).toMatchObject({
       code: exitCode.failed,
       out: expect.stringContaining('there is no playbook in this directory'),
     })
-    expect(lockstep('check', 'absent.yaml')).toMatchObject({
+    expect(await here('check', 'absent.yaml')).toMatchObject({
       code: exitCode.failed,
       out: expect.stringContaining('not found'),
     })
@@ -232,37 +235,37 @@ describe('lockstep check', () => {
     expect(err).not.toMatch(/EPIPE|Error:/)
   })
 
-  it('shows the first problems of a file that has very many', () => {
+  it('shows the first problems of a file that has very many', async () => {
     write(
       'many.yaml',
       `id: a\nname: A\n${Array.from({ length: 500 }, (_, index) => `key${index}: 1`).join('\n')}\n`,
     )
-    expect(lockstep('check', 'many.yaml').out).toContain('... and 450 more in this file')
+    expect((await here('check', 'many.yaml')).out).toContain('... and 450 more in this file')
   })
 })
 
 describe('lockstep init', () => {
-  it('writes a playbook that passes check, and says what is next', () => {
-    const { code, out } = lockstep('init', 'first.yaml')
+  it('writes a playbook that passes check, and says what is next', async () => {
+    const { code, out } = await here('init', 'first.yaml')
     expect(code).toBe(0)
     expect(out).toContain('npx lockstep check first.yaml')
-    expect(lockstep('check', 'first.yaml')).toEqual({
+    expect(await here('check', 'first.yaml')).toEqual({
       code: 0,
       out: '1 playbook checked, no problems\n',
       err: '',
     })
-    expect(lockstep('init').out).toContain('Wrote playbook.yaml')
+    expect((await here('init')).out).toContain('Wrote playbook.yaml')
   })
 
-  it('writes a runbook that passes check where its tools are known', () => {
+  it('writes a runbook that passes check where its tools are known', async () => {
     write('lockstep.config.yaml', 'practice: true\n')
-    expect(lockstep('init', '--runbook').out).toContain('Wrote runbook.yaml')
-    expect(lockstep('check', 'runbook.yaml')).toEqual({
+    expect((await here('init', '--runbook')).out).toContain('Wrote runbook.yaml')
+    expect(await here('check', 'runbook.yaml')).toEqual({
       code: 0,
       out: '1 playbook checked, no problems\n',
       err: '',
     })
-    expect(lockstep('explain', 'runbook.yaml').out).toMatch(
+    expect((await here('explain', 'runbook.yaml')).out).toMatch(
       /2 Rollback: .* asks a person · practice\.rollback \(irreversible\)/,
     )
     rmSync(join(folder, 'lockstep.config.yaml'))
@@ -276,8 +279,8 @@ describe('lockstep init', () => {
     expect(readFileSync(join(folder, 'mine.yaml'), 'utf8')).toBe('mine')
   })
 
-  it('says when there is no directory to write to', () => {
-    expect(lockstep('init', 'no/such/a.yaml')).toMatchObject({
+  it('says when there is no directory to write to', async () => {
+    expect(await here('init', 'no/such/a.yaml')).toMatchObject({
       code: exitCode.failed,
       err: expect.stringContaining('no directory'),
     })

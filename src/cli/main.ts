@@ -191,11 +191,15 @@ const commands: readonly CommandEntry[] = [
 
 /** Runs the command that the arguments name and sets the exit code of the process; never rejects. */
 export async function main(args: readonly string[]): Promise<void> {
-  const terminal = processTerminal()
+  process.exitCode = await runCommandLine(args, processTerminal())
+}
+
+/** Runs the command that the arguments name, and says with which exit code it ended; never rejects. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   try {
-    process.exitCode = await run(args, terminal)
+    return await run(args, terminal)
   } catch (error) {
-    process.exitCode = explain(error, terminal, args)
+    return explain(error, terminal, args)
   }
 }
 

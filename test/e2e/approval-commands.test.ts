@@ -15,9 +15,8 @@ import { approveCommand } from '../../src/cli/approve-command.ts'
 import { openKeyRing } from '../../src/journal/chain-keys.ts'
 import { SqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
 import { readRuns } from './read-runs.ts'
+import { runHere } from './run-here.ts'
 import { runLockstep } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'lockstep-approve-'))
 const me = userInfo().username
@@ -366,7 +365,7 @@ describe('lockstep approve', () => {
     [['deny', 'a_1', '--escalate'], /unknown option --escalate/],
     [['approvals', 'a_1'], /approvals takes no names/],
   ])('answers %j with exit code 2', async (args, message) => {
-    const { code, err } = await lockstep(...args)
+    const { code, err } = await runHere(args, { cwd: folder, env })
     expect([code, err]).toEqual([2, expect.stringMatching(message)])
   })
 

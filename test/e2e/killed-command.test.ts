@@ -36,4 +36,4 @@ test('the example of the first page, killed while its first call is in flight, f
   expect(effects().map(({ key }) => key)).toEqual([`${run}/cordon`])
   const verified = await runLockstep(['verify', run], { cwd, env })
   expect(verified.code, verified.out).toBe(0)
-}, 60_000)
+})

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { runHere } from './run-here.ts'
 import { runLockstep } from './run-lockstep.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -29,7 +30,10 @@ function write(name: string, text: string): string {
   return name
 }
 
-const run = (args: string[], stdin = '') => runLockstep(args, { cwd: folder, stdin })
+const start = (args: string[], stdin = '') => runLockstep(args, { cwd: folder, stdin })
+const reading = ['check', 'explain', 'fmt']
+const run = (args: string[], stdin = '') =>
+  reading.includes(args[0]!) ? runHere(args, { cwd: folder }) : start(args, stdin)
 
 const typos = `## Refund
 
@@ -75,13 +79,13 @@ describe('lockstep explain', () => {
   })
 
   it('gives programs all of it, and pages a chart', async () => {
-    const { out } = await runLockstep(['explain', 'examples/returns.md', '--json'], { cwd: root })
+    const { out } = await runHere(['explain', 'examples/returns.md', '--json'], { cwd: root })
     expect(JSON.parse(out)).toMatchObject({
       name: 'Returns desk',
       steps: { total: 17 },
       modelCalls: { limit: null },
     })
-    const chart = await runLockstep(['explain', 'examples/refund-desk.yaml', '--mermaid'], { cwd: root })
+    const chart = await runHere(['explain', 'examples/refund-desk.yaml', '--mermaid'], { cwd: root })
     expect([chart.code, chart.out.split('\n')[0]]).toEqual([0, 'flowchart TD'])
   })
 
@@ -137,7 +141,7 @@ describe('lockstep fmt', () => {
     const checked = await run(['fmt', 'a.md', '--check'])
     expect([checked.code, checked.out]).toEqual([1, 'a.md\n1 not in the usual form, 0 unchanged\n'])
     expect(readFileSync(join(folder, 'a.md'), 'utf8')).toBe(text)
-    expect((await run(['fmt', '.'])).code).toBe(0)
+    expect((await start(['fmt', '.'])).code).toBe(0)
     const formatted = '## Main\n\n### Steps\n- If $x > 1\n  - Say "a"\n- $x = 2\n'
     expect(readFileSync(join(folder, 'a.md'), 'utf8')).toBe(formatted)
     expect((await run(['fmt', 'a.md', '--check'])).out).toBe('0 not in the usual form, 1 unchanged\n')

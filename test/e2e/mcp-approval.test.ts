@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   connectStdio,
   Desk,
@@ -16,8 +16,6 @@ import {
   type Revision,
 } from '../mcp/gateway-process.ts'
 import { runLockstep } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const me = userInfo().username
 const tokens = { ADA_TOKEN: 'token-of-ada' }

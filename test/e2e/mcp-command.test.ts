@@ -1,10 +1,8 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Desk } from '../mcp/gateway-process.ts'
 import { runLockstep } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let desk: Desk
 

@@ -20,8 +20,6 @@ import {
 } from '../mcp/gateway-process.ts'
 import { runLockstep } from './run-lockstep.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 const library = fileURLToPath(new URL('../../src/index.ts', import.meta.url))
 const secret = 'secret-of-the-shop'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMcpTools } from '../../src/adapter/mcp/create-mcp-tools.ts'
 import {
   Desk,
@@ -14,8 +14,6 @@ import {
   textOf,
   type Revision,
 } from '../mcp/gateway-process.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const tokens = { ADA_TOKEN: 'token-of-ada', BOB_TOKEN: 'token-of-bob' }
 

@@ -2,8 +2,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { connectStdio, Desk, refusal, rightCalls, textOf, type StdioClient } from '../mcp/gateway-process.ts'
 import { runLockstep } from './run-lockstep.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-
 let desk: Desk
 let open: StdioClient[] = []
 

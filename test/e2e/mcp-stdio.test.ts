@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   bin,
   connectStdio,
@@ -14,8 +14,6 @@ import {
   textOf,
   type StdioClient,
 } from '../mcp/gateway-process.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let desk: Desk
 let open: StdioClient[] = []

@@ -5,11 +5,9 @@ import { createRequire } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { bin, connectStdio, HttpGateway, refusal, textOf, type StdioClient } from '../mcp/gateway-process.ts'
 import { runLockstep } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /** Servers as their authors publish them: the filesystem server, and the example server of the older official package. */
 const filesystem = createRequire(import.meta.url).resolve(

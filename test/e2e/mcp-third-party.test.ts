@@ -46,7 +46,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('holds a client to a playbook in front of a server that others wrote', { timeout: 60_000 }, async () => {
+test('holds a client to a playbook in front of a server that others wrote', async () => {
   const flags = ['--playbook', join(folder, 'rename.yaml'), '--data', folder, '--risk', 'read_text_file=read']
   const command = [bin, 'mcp', ...flags, '--', process.execPath, filesystem, files]
   const { client, call, close, said } = await connectStdio(command, '2025-11-25')
@@ -82,35 +82,31 @@ test('holds a client to a playbook in front of a server that others wrote', { ti
   expect(said()).toContain('First use of upstream')
 })
 
-test(
-  'gives the tools of a server to an enforcer, irreversible unless somebody vouches',
-  { timeout: 60_000 },
-  async () => {
-    const servers = {
-      files: {
-        command: process.execPath,
-        args: [filesystem, files],
-        tools: { read_text_file: { risk: 'read' } },
-      },
-    } as const
-    const { tools, servers: connected, definition, close } = await createMcpTools(servers)
-    try {
-      // An older server: the revision is found out.
-      expect(connected).toEqual([{ name: 'files', revision: expect.stringMatching(/^2025-/) }])
-      const risks = new Map(tools.map(({ name, risk }) => [name, risk]))
-      expect(risks.get('files/read_text_file')).toBe('read')
-      // It says of itself that it only reads; that is shown, and not trusted.
-      expect(definition('files/list_directory')).toMatchObject({ annotations: { readOnlyHint: true } })
-      expect(risks.get('files/list_directory')).toBe('irreversible')
-      const steps = [{ id: 'read', description: 'Read.', expectedTools: ['files/read_text_file'] }]
-      const enforcer = PlaybookEnforcer.fromPlaybook(definePlaybook({ id: 'p', name: 'P', steps }), { tools })
-      expect(await enforcer.call('files/read_text_file', { path: note })).toMatchObject({
-        status: 'succeeded',
-        result: { content: 'as it was' },
-      })
-      expect(await enforcer.call('files/read_text_file', { path: 7 })).toMatchObject({ status: 'denied' })
-    } finally {
-      await close()
-    }
-  },
-)
+test('gives the tools of a server to an enforcer, irreversible unless somebody vouches', async () => {
+  const servers = {
+    files: {
+      command: process.execPath,
+      args: [filesystem, files],
+      tools: { read_text_file: { risk: 'read' } },
+    },
+  } as const
+  const { tools, servers: connected, definition, close } = await createMcpTools(servers)
+  try {
+    // An older server: the revision is found out.
+    expect(connected).toEqual([{ name: 'files', revision: expect.stringMatching(/^2025-/) }])
+    const risks = new Map(tools.map(({ name, risk }) => [name, risk]))
+    expect(risks.get('files/read_text_file')).toBe('read')
+    // It says of itself that it only reads; that is shown, and not trusted.
+    expect(definition('files/list_directory')).toMatchObject({ annotations: { readOnlyHint: true } })
+    expect(risks.get('files/list_directory')).toBe('irreversible')
+    const steps = [{ id: 'read', description: 'Read.', expectedTools: ['files/read_text_file'] }]
+    const enforcer = PlaybookEnforcer.fromPlaybook(definePlaybook({ id: 'p', name: 'P', steps }), { tools })
+    expect(await enforcer.call('files/read_text_file', { path: note })).toMatchObject({
+      status: 'succeeded',
+      result: { content: 'as it was' },
+    })
+    expect(await enforcer.call('files/read_text_file', { path: 7 })).toMatchObject({ status: 'denied' })
+  } finally {
+    await close()
+  }
+})

@@ -54,7 +54,7 @@ describe('the record on the command line', () => {
     expect((await started([...script, '--mode', 'execute'], { LOCKSTEP_STORE: 'files' })).code).toBe(0)
     const other = await started(script, { LOCKSTEP_STORE: 'papyrus' })
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('LOCKSTEP_STORE is papyrus')])
-  }, 60_000)
+  })
 
   it('lists runs of both stores', async () => {
     const runs = await listed()

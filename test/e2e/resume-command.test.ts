@@ -2,11 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readRuns } from './read-runs.ts'
+import { runHere } from './run-here.ts'
 import { runLockstep } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'lockstep-resume-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -201,7 +200,7 @@ describe('lockstep resume', () => {
     [['r', '--settle', '1.a=failed', '--settle', '1.a=succeeded'], /settled only once/],
     [['r', '--stettle', 'x'], /did you mean --settle\?/],
   ])('answers %j with exit code 2', async (args, message) => {
-    const { code, err } = await lockstep('resume', ...args)
+    const { code, err } = await runHere(['resume', ...args], { cwd: folder, env })
     expect([code, err]).toEqual([2, expect.stringMatching(message)])
   })
 

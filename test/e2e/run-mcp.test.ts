@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { deskProgram, lockstepProgram } from '../built-programs.ts'
 import { runLockstep } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'lockstep-run-mcp-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -3,11 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readRuns } from './read-runs.ts'
 import { runLockstep, type Ended } from './run-lockstep.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const root = mkdtempSync(join(tmpdir(), 'ls-rb-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

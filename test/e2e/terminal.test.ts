@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { lockstepProgram } from '../built-programs.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
 const home = mkdtempSync(join(tmpdir(), 'lockstep-terminal-'))

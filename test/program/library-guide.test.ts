@@ -25,4 +25,4 @@ test('what the guide to the library shows runs as it says', () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}, 30_000)
+})

@@ -116,7 +116,7 @@ beforeAll(async () => {
   }
   await journal.close()
   vi.stubEnv('LOCKSTEP_HOME', home)
-}, 60_000)
+})
 
 afterAll(() => {
   vi.unstubAllEnvs()

@@ -3,8 +3,6 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { ToolFailure } from '../../tool/tool-failure.ts'
 import { createMcpTools, type McpTools } from './create-mcp-tools.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const rawServer = fileURLToPath(new URL('../../../test/mcp/raw-server.mjs', import.meta.url))
 let open: McpTools | null = null
 let told: string[] = []

@@ -166,17 +166,6 @@ describe('an engine in trouble', () => {
     }
     expect(readFileSync(path).length).toBeGreaterThan(0)
   })
-
-  test('10,000 runs begun at once finish', { timeout: 120_000 }, async () => {
-    const { open, effects } = world()
-    const { start, store, close } = await open()
-    const rests = await Promise.all(Array.from({ length: 10_000 }, (_, n) => start(`r${n}`)))
-    expect(rests.filter(({ ended }) => ended !== 'succeeded')).toEqual([])
-    expect(effects).toHaveLength(20_000)
-    expect(new Set(effects).size).toBe(20_000)
-    expect(await store.openRuns()).toEqual([])
-    await close()
-  })
 })
 
 /** The tool again, as the next process has it: what was done before was done. */
