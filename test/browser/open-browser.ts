@@ -56,28 +56,36 @@ export class Visitor {
       locale: 'en-GB',
       timezoneId: 'UTC',
     })
-    context.setDefaultTimeout(25_000)
+    context.setDefaultTimeout(60_000)
     return new Visitor(context, await context.newPage(), url)
   }
 
   /** Goes to a page of the console, and waits until it is there. */
   async goTo(path: string): Promise<void> {
     await this.page.goto(`${this.url}/console${path}`)
-    await this.page.getByRole('heading', { level: 1 }).waitFor()
+    // Not by its role: behind a dialog it has none.
+    await this.page.locator('h1').waitFor()
   }
 
   /** Waits until nothing on the page is being loaded any more. */
   async settled(): Promise<void> {
-    await this.page.waitForFunction(`document.querySelector('[role=status][aria-label=Loading]') === null`)
+    const loading = this.page.getByRole('status', { name: 'Loading' })
+    while ((await loading.count()) > 0) await loading.first().waitFor({ state: 'detached' })
   }
 
-  /** What axe finds wrong with the page as it is. */
+  /** What axe finds wrong with the page as it is; in the dark theme only what depends on colours is looked at again. */
   async examine(): Promise<string[]> {
     await this.settled()
-    await this.page.evaluate(axeSource)
-    const { violations } = await this.page.evaluate<AxeResult>(
-      `axe.run(document, { resultTypes: ['violations'] })`,
-    )
+    if (!(await this.page.evaluate<boolean>(`'axe' in window`))) await this.page.evaluate(axeSource)
+    const whole = await this.#axe(`{ resultTypes: ['violations'] }`)
+    await this.page.emulateMedia({ colorScheme: 'dark' })
+    const dark = await this.#axe(`{ resultTypes: ['violations'], runOnly: ['color-contrast'] }`)
+    await this.page.emulateMedia({ colorScheme: 'light' })
+    return [...whole, ...dark.map((finding) => `dark ${finding}`)]
+  }
+
+  async #axe(options: string): Promise<string[]> {
+    const { violations } = await this.page.evaluate<AxeResult>(`axe.run(document, ${options})`)
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
     )

@@ -22,6 +22,10 @@ export function SignInPage() {
   const enter = () => location.replace(safeNext(next))
   useEffect(() => {
     document.title = 'Sign in · Lockstep'
+    // A link that is opened where this page is already open changes the address only.
+    const again = () => location.hash.includes('token=') && location.reload()
+    addEventListener('hashchange', again)
+    return () => removeEventListener('hashchange', again)
   }, [])
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center gap-5 px-4 py-10">
