@@ -2,16 +2,20 @@ import type { ApprovalDemand } from '../policy/decision.ts'
 import { defaultPolicy } from '../policy/default-policy.ts'
 import { expectedDemands } from '../policy/expected-demands.ts'
 import type { Playbook } from '../playbook/playbook.ts'
+import { policiesOf } from '../tool/runbook-policy.ts'
 import type { Tool } from '../tool/tool.ts'
 import { knownApprovers } from './describe-held-call.ts'
 import type { RunStanding } from './run-standing.ts'
 
 /** What is said at the start of a run whose calls need, or may need, an approval that nobody who is known could give. */
 export function approvalOutlook(
-  { policies, people, requesters }: RunStanding,
+  { policies: named, people, principal, requesters }: RunStanding,
   playbook: Playbook,
   tools: readonly Tool[],
 ): readonly string[] {
+  // The roles that steps of a runbook require themselves are asked for by a policy of its own.
+  const given = named.length === 0 ? undefined : { policies: named, principal }
+  const policies = policiesOf(playbook, given)?.policies ?? named
   const lines = new Set<string>()
   const held = new Map<string, readonly string[]>()
   for (const step of playbook.steps) {
