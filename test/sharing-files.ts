@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 
 /** Folders whose tests start processes, fill disks or time things: each file has a process of its own. */
 const apart =
-  /^(?:test[/](?:browser|e2e|kill|package)|src[/](?:adapter|cli|engine|gateway|journal|practice|source))[/]/
+  /^(?:test[/](?:browser|console|e2e|gateway|kill|package)|src[/](?:adapter|cli|engine|gateway|journal|practice|source))[/]|^src[/]app/
 
 /** What changes the process for whoever comes after: modules, clocks, the environment, the working directory, globals. */
 const changesProcess =
