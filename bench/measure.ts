@@ -1,7 +1,18 @@
 /** One line of a result: a time, a rate, a ratio of two measures taken in the same run, or how many requests to a model there were. */
 export interface Row {
   readonly what: string
-  readonly unit: 'µs' | 'ms' | 's' | '×' | 'requests' | 'runs/s' | 'steps/s' | 'commits/s' | 'MB/s'
+  readonly unit:
+    | 'µs'
+    | 'ms'
+    | 's'
+    | '×'
+    | 'requests'
+    | 'runs/s'
+    | 'steps/s'
+    | 'commits/s'
+    | 'MB/s'
+    | 'requests/s'
+    | 'MB'
   readonly p50: number
   readonly p99: number | null
   readonly goal: number | null

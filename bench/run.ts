@@ -7,6 +7,7 @@ const suites: Readonly<
 > = {
   agent: () => import('./agent.ts'),
   enforcer: () => import('./enforcer.ts'),
+  gateway: () => import('./gateway.ts'),
   journal: () => import('./journal.ts'),
   markdown: () => import('./markdown.ts'),
   mcp: () => import('./mcp.ts'),
