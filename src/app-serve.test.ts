@@ -3,6 +3,7 @@ import { makePlatformHome, until, type PlatformHome } from './gateway/platform-h
 import { makeLink, serve, type OpenPlatform } from './app-serve.ts'
 import { systemActor } from './directory/principal.ts'
 import { isUntouched, publishSamples } from './platform/samples.ts'
+import { parsePlaybook } from './playbook/parse-playbook.ts'
 import { loadSettings } from './source/load-settings.ts'
 import { readServerNote } from './source/server-note.ts'
 
@@ -78,6 +79,37 @@ it('lets no second server onto a data folder', async () => {
   const home = aHome()
   await home.open()
   await expect(home.open()).rejects.toMatchObject({ code: 'engine_running' })
+})
+
+it('asks no model where none is set, and says so; what a run cannot be begun with is refused', async () => {
+  const platform = await aHome().open()
+  const text =
+    'id: a\nname: A\nsteps: [{ id: s, description: Look., expected_tools: [practice.list_nodes] }]\n'
+  const { playbook } = parsePlaybook(text, { format: 'yaml' })
+  const wanted = {
+    tenant: 'local',
+    project: platform.directory.projects.default('local').id,
+    by: { actor: 'admin@local', kind: 'local', roles: ['Admin'], persons: ['admin@local'] },
+    playbook: playbook!,
+    runbook: null,
+    mode: 'execute',
+    inputs: {},
+    context: {},
+    model: null,
+    prompt: null,
+  } as const
+  const begin = platform.desk.begin.bind(platform.desk)
+  expect(await ended(platform, await begin(wanted))).toMatchObject({
+    status: 'failed',
+    reason: expect.stringContaining('This step needs a model, and none is named'),
+    model: null,
+  })
+  await expect(begin({ ...wanted, inputs: { z: 1 } })).rejects.toMatchObject({ code: 'invalid_input' })
+  for (const model of ['me', 'scripted:/etc/passwd', 'openai-compatible:x@http://10.0.0.1/v1'])
+    await expect(begin({ ...wanted, model })).rejects.toMatchObject({ code: 'unknown_model' })
+  const named = { ...wanted, name: 'the-same' }
+  expect(await begin(named)).toBe('r_the-same')
+  await expect(begin(named)).rejects.toMatchObject({ code: 'run_exists' })
 })
 
 it('hears what people say to a program, and says so when it asks nobody', async () => {

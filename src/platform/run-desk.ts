@@ -30,6 +30,7 @@ import type { PolicySetup } from '../tool/policy-guard.ts'
 import { readKeptPlaybook } from '../playbook/read-kept-playbook.ts'
 import { Mailbox } from './mailbox.ts'
 import { findStarter, personsOf, type Starter } from './starter.ts'
+import { assertSecretReach } from './secret-reach.ts'
 import type { TextShelf } from './text-shelf.ts'
 import type { ToolCatalogue } from './tool-catalogue.ts'
 
@@ -124,7 +125,8 @@ export class RunDesk {
     if (wanted.name !== undefined && (await this.#options.store.has(run)))
       throw new LockstepError('run_exists', `There is a run ${run} already.`)
     const engine = await this.#options.engineOf(tenant)
-    const job: Job = { ...wanted, run, actor: by.actor }
+    const chosen = model ?? this.#options.model
+    const job: Job = { ...wanted, run, actor: by.actor, model: chosen === 'none' ? null : chosen }
     const agent = await this.#agent(job, engine, by, [])
     const first = new Promise<'begun'>((resolve) => this.#begun.set(run, () => resolve('begun')))
     try {
@@ -251,6 +253,10 @@ export class RunDesk {
     const { playbook, tenant, project, mode, inputs, context, runbook } = job
     const { texts, tools, prices, prepare, openModel, directory } = this.#options
     const dry = mode === 'dry-run'
+    // What is not from Git was published by somebody over HTTP.
+    const isPublished =
+      runbook === null || directory.runbooks.find(tenant, runbook.id, { deleted: true }) !== null
+    if (isPublished) assertSecretReach(playbook.secrets, tenant)
     const bound = await tools.bind({ inputs, secrets: playbook.secrets, dry })
     try {
       const policies = await texts.policiesFor(tenant, project, runbook?.id ?? null)

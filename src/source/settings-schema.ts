@@ -185,7 +185,7 @@ export const settingRules: readonly SettingRule[] = [
   }),
   inFile('log_level', 'LOCKSTEP_LOG_LEVEL', {
     flag: 'log-level',
-    standard: 'info',
+    standard: 'warn',
     about: `What is logged: ${logLevels.map((level) => `\`${level}\``).join(', ')}.`,
   }),
   inFile('session.hours', 'LOCKSTEP_SESSION_HOURS', {

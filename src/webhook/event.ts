@@ -85,7 +85,9 @@ function about(entry: JournalEntry, type: EventType, call: HeldCall | undefined)
 }
 
 function finished({ run, seq, at, data }: JournalEntry, first: JournalEntry): WebhookEvent {
-  const reason = data['reason']
+  const status = String(data['status'])
+  // Of a run that succeeded it is its answer, which is for whoever may read the run.
+  const reason = status === 'succeeded' ? null : data['message']
   return {
     id: eventId(run, String(seq)),
     type: 'run.finished',
@@ -94,7 +96,7 @@ function finished({ run, seq, at, data }: JournalEntry, first: JournalEntry): We
     run,
     data: {
       run,
-      status: String(data['status']),
+      status,
       reason: typeof reason === 'string' ? redactText(reason) : null,
       startedBy: first.principal,
       startedAt: iso(first.at),
