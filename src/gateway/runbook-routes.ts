@@ -2,6 +2,7 @@ import type { runbookRoutes } from '../api/text-routes.ts'
 import { actorOf, type Principal } from '../directory/principal.ts'
 import type { Platform } from '../platform/platform.ts'
 import { playbookId, sendDiagnostics, sendReading } from '../platform/read-runbook.ts'
+import { assertSecretReach } from '../platform/secret-reach.ts'
 import type { ShelfRunbook } from '../platform/text-shelf.ts'
 import { knownTools } from '../platform/tool-catalogue.ts'
 import { readText } from '../playbook/read-text.ts'
@@ -69,6 +70,7 @@ export function runbookHandlers(platform: Platform): HandlersOf<keyof typeof run
       assertMay(principal, 'runbook:write', place)
       const { playbook, diagnostics } = readText(body.text, body.format, known)
       refuseErrors('invalid_playbook', diagnostics)
+      assertSecretReach(playbook!.secrets, tenant)
       const name = body.name ?? playbook!.name
       const { text, format, note = null } = body
       const made = await directory.runbooks.publish(actorOf(principal), place, { name, text, format, note })
@@ -86,8 +88,9 @@ export function runbookHandlers(platform: Platform): HandlersOf<keyof typeof run
     updateRunbook: async (asked) => {
       const { principal, body, match } = asked
       const runbook = await toEdit(asked, asked.params.id)
-      const { diagnostics } = readText(body.text, body.format, known)
+      const { playbook, diagnostics } = readText(body.text, body.format, known)
       refuseErrors('invalid_playbook', diagnostics)
+      assertSecretReach(playbook!.secrets, principal.tenant)
       const { text, format, note = null, name = runbook.name } = body
       await directory.runbooks.revise(actorOf(principal), runbook.id, match, { name, text, format, note })
       return tagged(await current(principal.tenant, runbook.id))
@@ -103,6 +106,7 @@ export function runbookHandlers(platform: Platform): HandlersOf<keyof typeof run
       assertMay(principal, 'runbook:write', runbook.project)
       const text = await texts.text(tenant, runbook, runbook.versions.at(-1)!.version)
       const { project, format } = runbook
+      assertSecretReach(readText(text, format, known).playbook?.secrets ?? {}, tenant)
       const note = `A copy of ${runbook.name}`.slice(0, 500)
       const made = await directory.runbooks.publish(actorOf(principal), project, {
         name: body.name,

@@ -22,6 +22,49 @@ async function create(name: string, by: 'Admin' | 'SRE' = 'SRE') {
 }
 
 describe('playbooks over HTTP', () => {
+  it.each(['env:HOME', 'file:/etc/passwd'])(
+    'reach for no secret of the process such as %s',
+    async (reference) => {
+      const text = `${runbook('thief')}secrets: { token: '${reference}' }\n`.replace(
+        "node: '{inputs.node}'",
+        "node: '{secrets.token}'",
+      )
+      const refused = await server.send('POST /runbooks', 'Admin', { text, format: 'yaml' })
+      expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_playbook' } })
+      expect(refused.body.detail).toMatch(/^secrets\.token: /)
+      const made = await server.send('POST /runbooks', 'SRE', {
+        text: text
+          .replace(reference, 'store:NODE')
+          .replace('name: thief', `name: of-${reference.slice(0, 3)}`),
+        format: 'yaml',
+      })
+      expect(made.status).toBe(201)
+      const change = { text, format: 'yaml' }
+      const changed = await server.send(`PUT /runbooks/${made.body.id}`, 'SRE', change, { 'if-match': '"1"' })
+      expect([changed.status, changed.body.code]).toEqual([422, 'invalid_playbook'])
+      const { directory, desk, texts } = server.platform
+      const project = directory.projects.default('local').id
+      const actor = { tenant: 'local', principal: 'x', user: null }
+      const past = { name: `past-${reference.slice(0, 3)}`, text, format: 'yaml', note: null } as const
+      // One that was published before anybody looked.
+      const { id } = await directory.runbooks.publish(actor, project, past)
+      const found = (await texts.runbook('local', id))!
+      const begun = desk.begin({
+        tenant: 'local',
+        project,
+        by: { actor: 'x', kind: 'local', roles: [], persons: ['x'] },
+        playbook: await texts.open('local', found, 1),
+        runbook: { id, name: past.name, version: 1 },
+        mode: 'execute',
+        inputs: {},
+        context: {},
+        model: null,
+        prompt: null,
+      })
+      await expect(begun).rejects.toMatchObject({ code: 'invalid_playbook' })
+    },
+  )
+
   it('are published, read, changed in versions, told apart, copied, put away and deleted', async () => {
     const { send } = server
     const made = await create('one')
