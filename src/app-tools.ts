@@ -120,6 +120,8 @@ export interface OpenTools {
   readonly maskText: (text: string) => string
   /** The value without any secret that was resolved so far; it keeps its shape. */
   readonly maskJson: (value: Json) => Json
+  /** How many letters at the end of the text are the beginning of such a secret, whose rest may follow. */
+  readonly openEnd: (text: string) => number
   /** Finds the secrets that a playbook declares; they are masked from then on. */
   readonly secrets: SecretResolver
   close(): Promise<void>
@@ -149,6 +151,7 @@ export async function openTools(
   const masks = {
     maskText: (text: string) => vault.maskText(text),
     maskJson: (value: Json) => vault.maskJson(value),
+    openEnd: (text: string) => vault.openEnd(text),
   }
   const secrets: SecretResolver = async (_, reference) =>
     await vault.resolve(readPlaybookReference(reference))

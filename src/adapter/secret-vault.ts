@@ -60,6 +60,11 @@ export class SecretVault {
     return this.#mask.maskText(text)
   }
 
+  /** How many letters at the end of the text are the beginning of a secret, whose rest may follow. */
+  openEnd(text: string): number {
+    return this.#mask.openEnd(text)
+  }
+
   /** The masked text up to a length. `whole` says whether more would have followed; a secret whose rest is cut off goes too (V3). */
   cutText(text: string, most: number, whole: boolean): string {
     return this.#mask.cutText(text, most, whole)

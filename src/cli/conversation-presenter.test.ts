@@ -32,6 +32,7 @@ function present(events: readonly object[]): string {
     verbose: false,
     prompts: false,
     placeOf: () => null,
+    cleaner: { clean: (said) => said.replaceAll('hunter2', '[secret]'), openEnd: () => 0 },
   })
   for (const event of events) presenter.show({ at: 0, ...event } as AgentEvent)
   return out
@@ -51,6 +52,12 @@ test('shows words for the person as they come, and ends their line', () => {
 
 test.each(['Summary/1', 'Main/3'])('shows nothing of what %s keeps for itself', (id) => {
   expect(present([asked(id), streamed(id, 'secret thoughts')])).toBe('')
+})
+
+test('shows no secret that comes in two pieces', () => {
+  const said = { type: 'message.sent', step: 'Main/1.1', text: 'Use [secret] then', by: 'model' }
+  const pieces = ['Use hun', 'ter2 th', 'en'].map((piece) => streamed('Main/1.1', piece))
+  expect(present([asked('Main/1.1'), ...pieces, said])).toBe('Use [secret] then\n')
 })
 
 test('begins a line of its own when the words break off', () => {

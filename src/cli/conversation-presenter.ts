@@ -2,6 +2,7 @@ import type { AgentEvent } from '../app.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import type { Step } from '../playbook/program.ts'
 import { escapeControl } from '../shared/escape-control.ts'
+import { LiveText, type TextCleaner } from './live-text.ts'
 import { RunPresenter } from './run-presenter.ts'
 import type { RunView } from './run-view.ts'
 
@@ -16,6 +17,8 @@ export interface ConversationScreen {
   readonly prompts: boolean
   /** The place in the file that an error is about. */
   readonly placeOf: (error: string) => string | null
+  /** What takes secrets out of a text that is still coming. */
+  readonly cleaner: TextCleaner
 }
 
 /** Shows a program as the conversation that it is: what is said, the calls in between, and with `-v` every bullet. */
@@ -30,7 +33,7 @@ export class ConversationPresenter {
   readonly #speaking: ReadonlySet<string>
   /** The question whose answer is said to the person as soon as it is there. */
   #spoken: string | null = null
-  #streamed = ''
+  #streamed: LiveText | null = null
   /** What went wrong last. On its way out it fails every bullet around it, which is told once. */
   #failure: string | null = null
 
@@ -88,20 +91,19 @@ export class ConversationPresenter {
 
   #stream({ text, question, anew }: Extract<AgentEvent, { type: 'text.delta' }>): void {
     if (question === undefined || question !== this.#spoken) return
-    if (anew === true && this.#streamed !== '') {
-      this.#screen.write('\n')
-      this.#streamed = ''
-    }
-    this.#streamed += text
-    this.#screen.write(lines(text))
+    if (anew === true) this.#breakOff()
+    this.#streamed ??= new LiveText(this.#screen.cleaner)
+    this.#screen.write(lines(this.#streamed.push(text)))
   }
 
   #say(text: string): void {
     const streamed = this.#streamed
-    this.#streamed = ''
-    if (streamed === '') this.#screen.view.text(lines(text))
+    this.#streamed = null
+    const rest = streamed?.end() ?? ''
+    const whole = streamed?.shown ?? ''
+    if (whole === '') this.#screen.view.text(lines(text))
     // What was streamed is the text, but for space at its end.
-    else if (streamed.trim() === text.trim()) this.#screen.write('\n')
+    else if (whole.trim() === text.trim()) this.#screen.write(`${lines(rest)}\n`)
     else this.#screen.view.text(`\n${lines(text)}`)
   }
 
@@ -110,11 +112,17 @@ export class ConversationPresenter {
     const known =
       error === 'the playbook failed' || (this.#failure !== null && error.endsWith(`: ${this.#failure}`))
     if (known) return
-    if (this.#streamed !== '') this.#screen.write('\n')
-    this.#streamed = ''
+    this.#breakOff()
     this.#failure = error
     const place = this.#screen.placeOf(`${step}: ${error}`)
     this.#calls.show(place === null ? event : { ...event, error: `${error} (${place})` })
+  }
+
+  /** The words that were coming do not go on. */
+  #breakOff(): void {
+    const rest = this.#streamed?.end() ?? ''
+    if (this.#streamed !== null && this.#streamed.shown !== '') this.#screen.write(`${lines(rest)}\n`)
+    this.#streamed = null
   }
 
   #tellStep(id: string): void {

@@ -93,6 +93,7 @@ export class RunSession {
   /** Whether a question stands on the last line, and nobody's Enter has ended it. */
   #asking = false
   #maskText: (text: string) => string = (text) => text
+  #openEnd: (text: string) => number = () => 0
   #maskJson: (value: Json) => Json = (value) => value
 
   constructor(setup: SessionSetup) {
@@ -163,6 +164,7 @@ export class RunSession {
     })
     this.#maskText = bound.maskText
     this.#maskJson = bound.maskJson
+    this.#openEnd = bound.openEnd
     return bound
   }
 
@@ -281,7 +283,8 @@ export class RunSession {
     for await (const event of stream) {
       work.onEvent?.(event)
       if (event.type === 'run.finished') ended = true
-      if (!json) presenter.show(this.#cleaned(event))
+      // Of a text that is still coming, whoever shows it holds back what may be half of a secret.
+      if (!json) presenter.show(event.type === 'text.delta' ? event : this.#cleaned(event))
       else if (event.type !== 'text.delta') terminal.out(this.#line(event))
     }
     return { result: await stream.result, ended }
@@ -428,6 +431,10 @@ export class RunSession {
       verbose,
       prompts: process.stdin.isTTY,
       placeOf,
+      cleaner: {
+        clean: (text) => redactText(this.#maskText(text)),
+        openEnd: (text) => this.#openEnd(text),
+      },
     })
   }
 

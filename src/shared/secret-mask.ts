@@ -31,6 +31,17 @@ export class SecretMask {
     return this.#pattern === null ? text : text.replace(this.#pattern, mask)
   }
 
+  /** How many letters at the end of the text are the beginning of a secret, whose rest may follow. */
+  openEnd(text: string): number {
+    let length = Math.min(text.length, Math.max(0, (this.#forms[0]?.length ?? 0) - 1))
+    while (length > 0 && !this.#begins(text.slice(-length))) length--
+    return length
+  }
+
+  #begins(end: string): boolean {
+    return this.#forms.some((form) => form.length > end.length && form.startsWith(end))
+  }
+
   /** The masked text up to a length. `whole` says whether more would have followed; a secret whose rest is cut off goes too. */
   cutText(text: string, most: number, whole: boolean): string {
     const masked = this.maskText(text)
