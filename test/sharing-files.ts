@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 
-/** Folders whose tests start processes, fill disks or time things: each file has a process of its own. */
+/** Folders whose tests start processes or servers, or time things: each file has a process of its own. */
 const apart =
-  /^(?:test[/](?:browser|console|e2e|gateway|kill|package)|src[/](?:adapter|cli|engine|gateway|journal|practice|source))[/]|^src[/]app/
+  /^(?:test[/](?:browser|console|e2e|gateway|kill|package)|src[/](?:engine|gateway))[/]|^src[/]app/
 
 /** What changes the process for whoever comes after: modules, clocks, the environment, the working directory, globals. */
 const changesProcess =
