@@ -5,6 +5,7 @@ import { holds } from './glance.ts'
 import { opens } from './opening-word.ts'
 import { splitTopLevel } from './signature.ts'
 import type { StepContext } from './step-context.ts'
+import { withoutInner } from './without-inner.ts'
 
 /** What opens a branch: which word, its condition (null: otherwise), and where a step on the same line begins. */
 export interface BranchHead {
@@ -75,24 +76,6 @@ function otherwiseIn(text: string, from: number): BranchHead['otherwise'] {
     return { end: from + found.index, next: from + found.index + found[0].length }
   }
   return null
-}
-
-/** The text with everything in quotes or brackets blanked out, as long as before. */
-function withoutInner(text: string): string {
-  let depth = 0
-  let quote = ''
-  let bare = ''
-  for (const sign of text.split('')) {
-    const inside = quote !== '' || depth > 0
-    if (quote !== '') {
-      if (sign === quote) quote = ''
-    } else if (sign === '"') quote = '"'
-    else if (sign === '“') quote = '”'
-    else if ('([{'.includes(sign)) depth++
-    else if (')]}'.includes(sign)) depth = Math.max(0, depth - 1)
-    bare += inside || quote !== '' ? '_' : sign
-  }
-  return bare
 }
 
 /** What a step begins with, so that what stands before it can be the condition only. */

@@ -1,8 +1,10 @@
 /** Words of a condition → a computed condition where they say one, else one that is judged. */
 import type { Condition } from '../program.ts'
 import type { Bullet } from './bullet.ts'
+import { oddAmount, plainAmounts } from './amount.ts'
 import { quote } from './findings.ts'
 import {
+  type ReadExpression,
   type StepContext,
   acceptExpression,
   mentioned,
@@ -17,7 +19,7 @@ import { wordsOf } from './words.ts'
 /** Reads a condition that begins at an offset of the bullet. */
 export function readCondition(words: string, from: number, bullet: Bullet, context: StepContext): Condition {
   const text = plainWords(words)
-  const direct = tryExpression(text, context)
+  const direct = tryValues(text, context)
   if (direct.kind === 'value')
     return { kind: 'computed', value: acceptExpression(direct, bullet, from, context) }
   const spelled = spellCondition(text, context)
@@ -29,6 +31,8 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
   const mixed = mixedCondition(text, from, bullet, context)
   if (mixed !== null) return mixed
   if (direct.kind === 'broken' && /[<>=]/.test(text.replace(/"[^"]*"|'[^']*'/g, ''))) {
+    const odd = oddAmount(text)
+    if (odd !== null) return oddComparison(odd, from, bullet, context)
     return { kind: 'computed', value: acceptExpression(direct, bullet, from, context) }
   }
   if (direct.kind === 'words' && direct.lifted.problems.length > 0)
@@ -50,6 +54,29 @@ export function readCondition(words: string, from: number, bullet: Bullet, conte
   const condition = judged(text, bullet, context)
   warnPlain(text, from, bullet, context)
   return condition
+}
+
+/** Reads an expression, with amounts as people write them where it compares something and is none otherwise. */
+function tryValues(text: string, context: StepContext): ReadExpression {
+  const read = tryExpression(text, context)
+  if (read.kind !== 'broken' || !/[<>]|[=!]=/.test(withoutQuoted(text))) return read
+  const plain = plainAmounts(text)
+  return plain === text ? read : tryExpression(plain, context)
+}
+
+/** Commas that group no thousands would be taken for those between values. */
+function oddComparison(
+  { text, start }: { readonly text: string; readonly start: number },
+  from: number,
+  bullet: Bullet,
+  context: StepContext,
+): Condition {
+  reportAt(bullet, from + start, from + start + text.length, context).error(
+    'invalid_expression',
+    `${quote(text)} is no number`,
+    'write it with a dot before the cents, and with commas between thousands or without: 1,000.50 or 1000.50',
+  )
+  return { kind: 'computed', value: { form: 'expression', source: 'false', calls: [] } }
 }
 
 /** Without what only leads over to the steps, and with straight quotes; everything else keeps its place. */
@@ -216,7 +243,7 @@ function spellKnown(
     const declared = context.scope.parameters.get(part.replace('$', ''))?.type === 'bool'
     if (!first && !declared && typeof before !== 'string') return null
   }
-  if (tryExpression(part, context).kind === 'value') return part
+  if (tryValues(part, context).kind === 'value') return plainAmounts(part).trimEnd()
   return spellCondition(part, context)
 }
 
@@ -245,7 +272,7 @@ function acceptSpelled(
 /** Whether the words say a condition that can be computed. */
 export function isComputable(words: string, context: StepContext): boolean {
   return context.findings.quietly(() => {
-    const read = tryExpression(words, context)
+    const read = tryValues(words, context)
     return read.kind === 'value' || spellCondition(words, context) !== null
   })
 }

@@ -132,7 +132,7 @@ function openingOf(text: string): number {
   return -1
 }
 
-/** Splits at the commas that stand in no bracket and no quotes. */
+/** Splits at the commas, or at a word in small letters, that stand in no bracket and no quotes; a word counts in large letters too. */
 export function splitTopLevel(text: string, separator = ','): string[] {
   const parts: string[] = []
   let depth = 0
@@ -146,7 +146,7 @@ export function splitTopLevel(text: string, separator = ','): string[] {
     } else if (sign === '"' || (sign === "'" && !/[\p{L}\p{N}]/u.test(text[at - 1] ?? ''))) quote = sign
     else if ('([{'.includes(sign)) depth++
     else if (')]}'.includes(sign)) depth--
-    else if (depth <= 0 && text.startsWith(separator, at)) {
+    else if (depth <= 0 && stands(separator, text, at)) {
       parts.push(text.slice(from, at))
       from = at + separator.length
       at = from - 1
@@ -154,4 +154,9 @@ export function splitTopLevel(text: string, separator = ','): string[] {
   }
   parts.push(text.slice(from))
   return parts
+}
+
+function stands(separator: string, text: string, at: number): boolean {
+  if (text.charCodeAt(at) !== separator.charCodeAt(0)) return false
+  return text.startsWith(separator, at) || text.slice(at, at + separator.length).toLowerCase() === separator
 }

@@ -1,107 +1,16 @@
-/** Words of a condition → the expression they say. */
-import { type StepContext, mentioned, tryExpression } from './step-context.ts'
-import { isKnown } from './scope.ts'
-import { nameEnd } from './sigil-names.ts'
-
-type Render = (left: string, right: string) => string
-const infix =
-  (sign: string): Render =>
-  (left, right) =>
-    `${left} ${sign} ${right}`
-const emptyValues = '[null, "", [], {}]'
-const looked = (left: string): string => (isLookup(left) ? `default(${left}, null)` : `(${left})`)
-
-/** Phrases between two values. */
-const binary: Readonly<Record<string, Render>> = {
-  'no more than': infix('<='),
-  'no less than': infix('>='),
-  'not more than': infix('<='),
-  'not less than': infix('>='),
-  exactly: infix('=='),
-  'bigger than': infix('>'),
-  'greater than': infix('>'),
-  'more than': infix('>'),
-  'higher than': infix('>'),
-  'larger than': infix('>'),
-  'less than': infix('<'),
-  'fewer than': infix('<'),
-  'lower than': infix('<'),
-  'smaller than': infix('<'),
-  'at least': infix('>='),
-  'at most': infix('<='),
-  above: infix('>'),
-  over: infix('>'),
-  below: infix('<'),
-  under: infix('<'),
-  'not equal to': infix('!='),
-  'equal to': infix('=='),
-  'divisible by': (left, right) => `${left} % ${right} == 0`,
-  'not divisible by': (left, right) => `${left} % ${right} != 0`,
-  'not greater than': infix('<='),
-  'not above': infix('<='),
-  'not over': infix('<='),
-  'not under': infix('>='),
-  'not at least': infix('<'),
-  'not at most': infix('>'),
-  'not below': infix('>='),
-  'not one of': infix('not in'),
-  'one of': infix('in'),
-  'not in': infix('not in'),
-  in: infix('in'),
-}
-
-/** Phrases that need no `is`. */
-const verbs: Readonly<Record<string, Render>> = {
-  'does not exceed': infix('<='),
-  exceeds: infix('>'),
-  'does not equal': infix('!='),
-  equals: infix('=='),
-  'differs from': infix('!='),
-  'does not contain': (left, right) => `${right} not in ${left}`,
-  'does not include': (left, right) => `${right} not in ${left}`,
-  contains: (left, right) => `${right} in ${left}`,
-  includes: (left, right) => `${right} in ${left}`,
-  'starts with': (left, right) => `${left}.startswith(${right})`,
-  'ends with': (left, right) => `${left}.endswith(${right})`,
-  reaches: infix('>='),
-  'falls below': infix('<'),
-  'drops below': infix('<'),
-}
-
-/** Phrases behind one value. */
-const unary: Readonly<Record<string, (left: string) => string>> = {
-  'not empty': (left) => `${looked(left)} not in ${emptyValues}`,
-  'not blank': (left) => `${looked(left)} not in ${emptyValues}`,
-  empty: (left) => `${looked(left)} in ${emptyValues}`,
-  blank: (left) => `${looked(left)} in ${emptyValues}`,
-  'not set': (left) => `not has(${left})`,
-  unset: (left) => `not has(${left})`,
-  missing: (left) => `not has(${left})`,
-  set: (left) => `has(${left})`,
-  'not known': (left) => `not has(${left})`,
-  known: (left) => `has(${left})`,
-  'not negative': (left) => `${left} >= 0`,
-  'not positive': (left) => `${left} <= 0`,
-  negative: (left) => `${left} < 0`,
-  positive: (left) => `${left} > 0`,
-  zero: (left) => `${left} == 0`,
-  'not zero': (left) => `${left} != 0`,
-  even: (left) => `${left} % 2 == 0`,
-  odd: (left) => `${left} % 2 != 0`,
-  'not even': (left) => `${left} % 2 != 0`,
-  'not odd': (left) => `${left} % 2 == 0`,
-}
-
-const copula = String.raw`(?:is|are|becomes|become|gets|turns|was)`
-const longestFirst = (table: object): string =>
-  Object.keys(table)
-    .toSorted((a, b) => b.length - a.length)
-    .join('|')
-const between = new RegExp(String.raw`^(.+?)\s+${copula}\s+(not\s+)?between\s+(.+?)\s+and\s+(.+)$`, 'iu')
-const binaryForm = new RegExp(String.raw`^(.+?)\s+${copula}\s+(${longestFirst(binary)})\s+(.+)$`, 'iu')
-const verbForm = new RegExp(String.raw`^(.+?)\s+(${longestFirst(verbs)})\s+(.+)$`, 'iu')
-const unaryForm = new RegExp(String.raw`^(.+?)\s+${copula}\s+(${longestFirst(unary)})$`, 'iu')
-const isForm = new RegExp(String.raw`^(.+?)\s+${copula}\s+(not\s+)?(.+)$`, 'iu')
+/** Words of a condition, joined in whichever way → the expression they say. */
+import { splitTopLevel } from './signature.ts'
+import {
+  comparingPhrases,
+  copula,
+  literalOf,
+  operand,
+  operandOnly,
+  partsOfComparison,
+  spellComparison,
+  verbPhrases,
+} from './spell-comparison.ts'
+import type { StepContext } from './step-context.ts'
 
 /** The condition in the expression language, or null where the words say none. */
 export function spellCondition(words: string, context: StepContext): string | null {
@@ -113,7 +22,7 @@ const joining = /,|\s(?:and|n?or)\s/i
 
 /** What joins parts is looked at before the parts, or `is not "a" and $b` would compare with both. */
 function spellWhole(text: string, context: StepContext): string | null {
-  if (!joining.test(text)) return spellPart(text, context)
+  if (!joining.test(text)) return spellComparison(text, context)
   const listed = spellQuantified(text, context) ?? spellList(text, context) ?? spellShared(text, context)
   if (listed !== null) return listed
   const all = splitAt(text, 'and')
@@ -125,7 +34,7 @@ function spellWhole(text: string, context: StepContext): string | null {
     const parts = splitAt(text, word)
     if (parts.length > 1) return spellParts(parts, word, context)
   }
-  return spellPart(text, context)
+  return spellComparison(text, context)
 }
 
 const literal = /^(?:"[^"]*"|'[^']*'|-?\$?\d[\d,.]*|true|false|null|none)$/i
@@ -151,7 +60,7 @@ function spellList(text: string, context: StepContext): string | null {
 
 const value = String.raw`(?:the\s+)?\$?[\p{L}_][\p{L}\p{N}_.]*`
 const sharedForm = new RegExp(
-  String.raw`^(both\s+|either\s+)?(${value})\s+(and|or)\s+(${value})\s+(${copula}\s.+|(?:${longestFirst(verbs)})\s.+|exceed\s.+)$`,
+  String.raw`^(both\s+|either\s+)?(${value})\s+(and|or)\s+(${value})\s+(${copula}\s.+|(?:${verbPhrases})\s.+|exceed\s.+)$`,
   'iu',
 )
 
@@ -223,9 +132,8 @@ function spellParts(parts: readonly string[], word: 'and' | 'or', context: StepC
   return spelled.join(` ${word} `)
 }
 
-const phrases = `${longestFirst(binary)}|${longestFirst(unary)}`
 const fragmentForm = new RegExp(
-  String.raw`^(?:(?:${copula}|${longestFirst(verbs)})\s|(?:not\s+)?(?:${phrases})(?:\s|$)|(?:not\s+)?between\s)`,
+  String.raw`^(?:(?:${copula}|${verbPhrases})\s|(?:not\s+)?(?:${comparingPhrases})(?:\s|$)|(?:not\s+)?between\s)`,
   'iu',
 )
 
@@ -235,21 +143,17 @@ export function isFragment(part: string): boolean {
   return literal.test(text) || fragmentForm.test(text)
 }
 
+const says = new RegExp(String.raw`^(?:${copula}|${verbPhrases})\s`, 'iu')
+
 /** A fragment with the subject, and where it is a mere value the comparison, of the part before it. */
 function completed(fragment: string, before: string): string | null {
-  const found =
-    binaryForm.exec(before) ??
-    verbForm.exec(before) ??
-    unaryForm.exec(before) ??
-    isForm.exec(before) ??
-    between.exec(before)
+  const found = partsOfComparison(before)
   if (found === null) return null
   const subject = found[1]!
   if (literal.test(fragment)) {
     const right = found.at(-1)!
     return literal.test(right) ? `${before.slice(0, before.length - right.length)}${fragment}` : null
   }
-  const says = new RegExp(String.raw`^(?:${copula}|${longestFirst(verbs)})\s`, 'iu')
   return says.test(fragment) ? `${subject} ${fragment}` : `${subject} is ${fragment}`
 }
 
@@ -297,163 +201,22 @@ export function splitAt(text: string, word: 'and' | 'or'): string[] {
   return text.split(word === 'and' ? andWord : orWord)
 }
 
+/** Behind these an `and` stands between two values. */
+const openPair = /\b(?:between|(?:sum|total|product|difference|average)\s+(?:of|between))\s+(?:the\s+)?\S+$/i
+
 /** Splits at the word where it stands in no quotes, no brackets and behind no `between`. */
-function splitOutside(text: string, word: string): string[] {
+function splitOutside(text: string, word: 'and' | 'or'): string[] {
   const parts: string[] = []
-  let depth = 0
-  let quote = ''
   let from = 0
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!
-    if (quote !== '') {
-      if (sign === quote) quote = ''
-    } else if (sign === '"') quote = sign
-    else if ('([{'.includes(sign)) depth++
-    else if (')]}'.includes(sign)) depth--
-    else if (
-      depth === 0 &&
-      sign === ' ' &&
-      text.slice(at + 1, at + 2 + word.length).toLowerCase() === `${word} `
-    ) {
-      const part = text.slice(from, at)
-      if (
-        word === 'and' &&
-        /\b(?:between|(?:sum|total|product|difference|average)\s+(?:of|between))\s+(?:the\s+)?\S+$/i.test(
-          part,
-        )
-      )
-        continue
-      parts.push(part)
-      from = at + word.length + 2
-      at = from - 1
-    }
+  let end = 0
+  const all = splitTopLevel(text, ` ${word} `)
+  for (const [at, part] of all.entries()) {
+    end += part.length
+    const whole = text.slice(from, end)
+    end += word.length + 2
+    if (word === 'and' && at + 1 < all.length && openPair.test(whole)) continue
+    parts.push(whole)
+    from = end
   }
-  parts.push(text.slice(from))
   return parts
-}
-
-function spellPart(text: string, context: StepContext): string | null {
-  const range = /between/i.test(text) ? between.exec(text) : null
-  if (range !== null) {
-    const [left, low, high] = [
-      operand(range[1]!, context),
-      operand(range[3]!, context),
-      operand(range[4]!, context),
-    ]
-    if (left === null || low === null || high === null) return null
-    return range[2] === undefined ? `${low} <= ${left} <= ${high}` : `not (${low} <= ${left} <= ${high})`
-  }
-  const one = unaryForm.exec(text)
-  if (one !== null) {
-    const left = operand(one[1]!, context)
-    const render = unary[one[2]!.toLowerCase().replace(/\s+/g, ' ')]!
-    if (left !== null && (!render('x').includes('has(') || isLookup(left))) return render(left)
-  }
-  for (const [form, table] of [
-    [binaryForm, binary],
-    [verbForm, verbs],
-  ] as const) {
-    const two = form.exec(text)
-    if (two === null) continue
-    const phrase = two[2]!.toLowerCase().replace(/\s+/g, ' ')
-    const left = operand(two[1]!, context)
-    const right = phrase.endsWith('one of') ? choices(two[3]!, context) : operand(two[3]!, context)
-    if (left !== null && right !== null) return table[phrase]!(left, right)
-  }
-  const is = isForm.exec(text)
-  if (is !== null) return spellIs(is[1]!, is[2] !== undefined, is[3]!, context)
-  return operandOnly(text, context)
-}
-
-/** `$status is open`: equality with a value, or with a text that the program gives the variable somewhere. */
-function spellIs(
-  leftWords: string,
-  negated: boolean,
-  rightWords: string,
-  context: StepContext,
-): string | null {
-  const left = operand(leftWords, context)
-  if (left === null) return null
-  const range = /^(-?[\d.,]*\d)\s*[-–—]\s*(\d[\d.,]*)$/.exec(rightWords.trim())
-  if (range !== null) {
-    const [low, high] = [operand(range[1]!, context), operand(range[2]!, context)]
-    if (low === null || high === null) return null
-    return negated ? `not (${low} <= ${left} <= ${high})` : `${low} <= ${left} <= ${high}`
-  }
-  const right = operand(rightWords, context) ?? literalOf(left, rightWords, context)
-  return right === null ? null : `${left} ${negated ? '!=' : '=='} ${right}`
-}
-
-function literalOf(left: string, words: string, context: StepContext): string | null {
-  const name = /^\$?([\p{L}_][\p{L}\p{N}_]*)$/u.exec(left)?.[1]
-  if (name === undefined) return null
-  const wanted = words.trim().toLowerCase()
-  for (const literal of context.literalsOf(name)) {
-    if (literal.toLowerCase() === wanted) return JSON.stringify(literal)
-  }
-  return null
-}
-
-function choices(words: string, context: StepContext): string | null {
-  const whole = operand(words, context)
-  if (whole !== null && /^[$[]/.test(whole)) return whole
-  const items = words.split(/\s*,\s*(?:or\s+|and\s+)?|\s+or\s+/i).filter((item) => item !== '')
-  const spelled = items.map((item) => operand(item, context))
-  return spelled.every((item) => item !== null) && spelled.length > 1 ? `[${spelled.join(', ')}]` : null
-}
-
-const numberWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
-
-const signs: Readonly<Record<string, string>> = {
-  'sum of': '+',
-  'total of': '+',
-  'product of': '*',
-  'difference between': '-',
-}
-const sumForm = new RegExp(
-  String.raw`^(?:the\s+)?(${Object.keys(signs).join('|')})\s+((?:the\s+)?\$?[\p{L}_\d][\p{L}\p{N}_.]*(?:(?:\s*,\s*|\s*,?\s+and\s+)(?:the\s+)?\$?[\p{L}_\d][\p{L}\p{N}_.]*)+)$`,
-  'iu',
-)
-
-/** A value as the expression language writes it, or null where the words are none. */
-export function operand(words: string, context: StepContext): string | null {
-  const text = words.trim().replace(/^the\s+(?=\$)/i, '')
-  // A variable is no number, no word for one, and no sum in words.
-  if (isVariable(text)) return tryExpression(text, context).kind === 'value' ? text : null
-  const money = /^[$€£]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?$/.exec(text)
-  if (money !== null) return money[1]!.replaceAll(',', '').replace(/^0+(?=\d)/, '') + (money[2] ?? '')
-  const counted = numberWords.indexOf(text.toLowerCase())
-  if (counted !== -1) return String(counted)
-  if (/^(?:true|false|null)$/i.test(text)) return text.toLowerCase()
-  if (/^(?:none|nothing)$/i.test(text)) return 'null'
-  const sum = sumForm.exec(text)
-  if (sum !== null) {
-    const parts = sum[2]!.split(/\s*,\s*(?:and\s+)?|\s+and\s+/i).map((part) => operand(part, context))
-    const sign = signs[sum[1]!.toLowerCase()]!
-    return parts.every((part) => part !== null) ? `(${parts.join(` ${sign} `)})` : null
-  }
-  const counting =
-    /^(?:the\s+)?(?:number|count|length|size)\s+of\s+(?:items\s+in\s+)?(?:the\s+)?(\$?[\p{L}_][\p{L}\p{N}_.]*)$/iu.exec(
-      text,
-    )
-  const source = counting === null ? text : `len(${counting[1]!})`
-  const read = tryExpression(source, context)
-  if (read.kind !== 'value') return null
-  if (counting !== null) return source
-  return /^[\p{L}\p{N}_$."'[\]]+$/u.test(text) || /^(?:"[^"]*"|'[^']*')$/.test(text) ? text : `(${text})`
-}
-
-function isVariable(text: string): boolean {
-  return text.startsWith('$') && text.length > 1 && nameEnd(text, 1) === text.length
-}
-
-/** A part that is a value by itself, such as `$done` beside another condition. */
-function operandOnly(text: string, context: StepContext): string | null {
-  return mentioned(text, context.scope).some((name) => isKnown(context.scope, name, true))
-    ? operand(text, context)
-    : null
-}
-
-function isLookup(source: string): boolean {
-  return /^\$?[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u.test(source)
 }
