@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { makePlatformHome, until, type PlatformHome } from './gateway/platform-home.suite.ts'
 import { makeLink, serve, type OpenPlatform } from './app-serve.ts'
+import { openChainStore, prepareAgent } from './app.ts'
 import { systemActor } from './directory/principal.ts'
 import { isUntouched, publishSamples } from './platform/samples.ts'
 import { parsePlaybook } from './playbook/parse-playbook.ts'
 import { loadSettings } from './source/load-settings.ts'
+import { tool } from './tool/tool.ts'
 import { readServerNote } from './source/server-note.ts'
 
 const homes: PlatformHome[] = []
@@ -79,6 +81,38 @@ it('lets no second server onto a data folder', async () => {
   const home = aHome()
   await home.open()
   await expect(home.open()).rejects.toMatchObject({ code: 'engine_running' })
+})
+
+it('leaves runs of the command line to it, and takes what people say to their calls', async () => {
+  const home = aHome()
+  const text = 'name: far\nsteps: [{ name: pay, tool: far.pay, required_roles: [OnCall] }]\n'
+  const store = await openChainStore(home.folder)
+  const pay = tool({ name: 'far.pay', description: 'Pays.', risk: 'write', execute: () => 'paid' })
+  const playbook = parsePlaybook(text, { format: 'yaml' }).playbook!
+  const agent = await prepareAgent({
+    playbook,
+    tools: [pay],
+    model: 'none',
+    journal: store,
+    principal: 'ann',
+  })
+  await agent.start('', { run: 'r_cli' }).result
+  await store.close()
+
+  const platform = await home.open()
+  expect(await platform.recover()).toBe(0)
+  const engine = await platform.engineOf('local')
+  const held = await waiting(platform, 'r_cli')
+  await expect(engine.resume('r_cli')).resolves.toMatchObject({
+    ended: null,
+    reason: expect.stringContaining('was not begun by this server'),
+  })
+  expect(
+    await engine.vote('r_cli', held.call, { ...approver, person: 'ann', answer: 'approve', reason: null }),
+  ).toHaveProperty('refused')
+  expect(await engine.vote('r_cli', held.call, { ...approver, answer: 'approve', reason: null })).toEqual({
+    comesTo: 'granted',
+  })
 })
 
 it('asks no model where none is set, and says so; what a run cannot be begun with is refused', async () => {

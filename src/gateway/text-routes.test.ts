@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePlatformHome, openTrialServer, until, type TrialServer } from './platform-home.suite.ts'
@@ -358,6 +358,12 @@ describe('the process', () => {
     expect(text).toMatch(/^lockstep_http_requests_total\{method="GET",route="\/healthz",status="2xx"\} 1$/m)
     expect(text).toMatch(/^lockstep_http_request_duration_seconds_bucket\{route="\/healthz",le="\+Inf"\} 1$/m)
     expect((await send('GET /metrics', null)).status).toBe(401)
+    const page = readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8')
+    const named = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(
+      ([, series, kind]) => `| \`${series}\` | ${kind} |`,
+    )
+    expect(named.filter((row) => !page.includes(row))).toEqual([])
+    expect(named).toHaveLength([...page.matchAll(/^\| `lockstep_/gm)].length)
     expect((await send('GET /models', 'Viewer')).body).toMatchObject({
       current: 'none',
       prices: expect.arrayContaining([expect.objectContaining({ model: 'gpt-4o' })]),

@@ -42,7 +42,7 @@ function slackBody(event: WebhookEvent, context: BodyContext, link: string): obj
   const text = sentenceOf(event, context.playbook)
   const label = event.type === 'approval.pending' ? 'Look and decide' : 'Look'
   return {
-    text,
+    text: slackText(text),
     blocks: [
       {
         type: 'section',
