@@ -41,9 +41,9 @@ export class Answer<Body> {
 
 /** A body of JSON that was written down already, as where it is asked for often and does not change. */
 export class WrittenJson {
-  readonly text: string
+  readonly text: string | Buffer
 
-  constructor(text: string) {
+  constructor(text: string | Buffer) {
     this.text = text
   }
 }

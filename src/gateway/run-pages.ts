@@ -2,16 +2,16 @@ import { blankRun } from '../api/blank-run.ts'
 import { RunFold, type RunPage } from '../api/run-fold.ts'
 import type { ChainStore } from '../journal/chain-store.ts'
 import type { RunCard } from '../overview/run-card.ts'
+import { playbookName } from '../overview/send-card.ts'
 import { sendEntry } from '../overview/send-entry.ts'
 import { readBack, type FlowStep } from '../playbook/explain/read-back.ts'
 import { readKeptPlaybook } from '../playbook/read-kept-playbook.ts'
-import { nameOf, showCard } from './run-views.ts'
 
 /** A page as it was made last, and of how many entries. */
 interface KeptPage {
   readonly fold: RunFold
   entries: number
-  text: string | null
+  bytesSent: Buffer | null
   bytes: number
 }
 
@@ -35,11 +35,11 @@ export class RunPages {
     return (await this.#current(card)).fold.page
   }
 
-  /** The same, written down: of a run that has ended it is always the same text. */
-  async text(card: RunCard): Promise<string> {
+  /** The same as it is sent: of a run that has ended it is always the same. */
+  async sent(card: RunCard): Promise<Buffer> {
     const kept = await this.#current(card)
-    kept.text ??= JSON.stringify(kept.fold.page)
-    return kept.text
+    kept.bytesSent ??= Buffer.from(JSON.stringify(kept.fold.page))
+    return kept.bytesSent
   }
 
   async #current(card: RunCard): Promise<KeptPage> {
@@ -54,15 +54,15 @@ export class RunPages {
       fold.apply(sent)
       bytes += 500 + JSON.stringify(sent.data).length
     }
-    const made: KeptPage = { fold, entries: fold.page.seq, text: null, bytes }
+    const made: KeptPage = { fold, entries: fold.page.seq, bytesSent: null, bytes }
     this.#keep(card.run, made)
     return made
   }
 
   async #blank(card: RunCard): Promise<RunPage> {
-    const page = blankRun(card.run, nameOf(card), await this.#flow(card.digest))
+    const page = blankRun(card.run, playbookName(card), await this.#flow(card.digest))
     // What only the lists know: a run below another one stands in its project.
-    return { ...page, project: showCard(card).project }
+    return { ...page, project: card.project }
   }
 
   async #flow(digest: string | null): Promise<readonly FlowStep[]> {

@@ -5,6 +5,7 @@ import type { Principal } from '../directory/principal.ts'
 import type { HeldUp } from '../engine/engine.ts'
 import { exportChains } from '../journal/export-chains.ts'
 import type { RunCard } from '../overview/run-card.ts'
+import { sendCard } from '../overview/send-card.ts'
 import { starterOf } from '../platform/starter.ts'
 import { reports } from '../report/reports.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -14,7 +15,7 @@ import { header } from './bind-routes.ts'
 import { assertMay, sees, visible } from './permit.ts'
 import { RequestError } from './problem.ts'
 import { findRun, type RunSetup } from './run-setup.ts'
-import { readCursor, readTime, scopeOf, showCard, writeCursor } from './run-views.ts'
+import { readCursor, readTime, scopeOf, writeCursor } from './run-views.ts'
 import { verifyRun } from './verify-run.ts'
 
 /** How many streams one sender may keep open. */
@@ -26,19 +27,19 @@ export function runHandlers(setup: RunSetup): HandlersOf<keyof typeof runRoutes>
   return {
     listRuns: async (asked) => {
       const { cursor, from, to, ...filter } = asked.query
-      const { items, next } = await platform.overview.runs(scopeOf(asked, 'run:read'), {
+      const { items, next } = await platform.overview.sentRuns(scopeOf(asked, 'run:read'), {
         ...filter,
         from: readTime(from),
         to: readTime(to),
         after: readCursor(cursor),
       })
-      return { items: items.map(showCard), next: writeCursor(next) }
+      return new WrittenJson(`{"items":[${items.join(',')}],"next":${JSON.stringify(writeCursor(next))}}`)
     },
     getRun: async (asked) => {
       const card = await findRun(setup, asked)
       assertReadable(card)
       // Most runs that are looked at have ended, and are what they are.
-      if (card.endedAt !== null) return new WrittenJson(await setup.pages.text(card))
+      if (card.endedAt !== null) return new WrittenJson(await setup.pages.sent(card))
       const page = await setup.pages.page(card)
       return { ...page, waitsFor: [...page.waitsFor, ...(await holdUpOf(setup, card, page))] }
     },
@@ -75,7 +76,7 @@ function beginning({ platform }: RunSetup): HandlersOf<'startRun'> {
         prompt: body.prompt ?? null,
       })
       const card = await platform.overview.run(tenant, run)
-      return new Answer(showCard(card!), { headers: { location: `/runs/${run}` } })
+      return new Answer(sendCard(card!), { headers: { location: `/runs/${run}` } })
     },
   }
 }
@@ -133,7 +134,7 @@ function lastSeen(request: FastifyRequest): number {
 
 function orders(setup: RunSetup): HandlersOf<'cancelRun' | 'pauseRun' | 'resumeRun' | 'answerRun'> {
   const { platform } = setup
-  const current = async ({ tenant, run }: RunCard) => showCard((await platform.overview.run(tenant, run))!)
+  const current = async ({ tenant, run }: RunCard) => sendCard((await platform.overview.run(tenant, run))!)
   const order =
     (type: 'cancel' | 'pause') =>
     async (

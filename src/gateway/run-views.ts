@@ -1,47 +1,12 @@
 import type { z } from 'zod'
-import type { approvalCard, runCard } from '../api/run-shapes.ts'
+import type { approvalCard } from '../api/run-shapes.ts'
 import { projectsWith } from '../directory/authorise.ts'
 import type { Permission } from '../api/permission.ts'
 import type { Principal } from '../directory/principal.ts'
 import type { ViewScope } from '../overview/list-runs.ts'
-import type { RunCard } from '../overview/run-card.ts'
 import { sendTime } from '../overview/send-entry.ts'
 import type { ApprovalCard } from '../overview/view-rows.ts'
 import { RequestError } from './problem.ts'
-
-/** A run as it is sent. */
-export function showCard(card: RunCard): z.input<typeof runCard> {
-  const { run, project, runbook, digest, mode, status, reason, startedBy, model } = card
-  const { calls, denied, tokens, cost, waiting } = card
-  return {
-    id: run,
-    project,
-    runbook: {
-      id: runbook?.id ?? null,
-      name: nameOf(card),
-      version: runbook === null || !Number.isInteger(runbook.version) ? null : runbook.version,
-    },
-    digest,
-    mode,
-    status,
-    reason,
-    startedAt: sendTime(card.startedAt),
-    endedAt: card.endedAt === null ? null : sendTime(card.endedAt),
-    lastAt: sendTime(card.lastAt),
-    startedBy,
-    model,
-    calls,
-    denied,
-    tokens,
-    cost,
-    waiting,
-  }
-}
-
-/** What people call the playbook of a run. */
-export function nameOf({ runbook, playbook }: Pick<RunCard, 'runbook' | 'playbook'>): string {
-  return runbook?.name ?? playbook ?? 'unknown'
-}
 
 /** An approval as it is sent. */
 export function showApproval(card: ApprovalCard): z.input<typeof approvalCard> {

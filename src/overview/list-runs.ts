@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CardStatus, RunCard } from './run-card.ts'
 import { matchWords } from './search-words.ts'
 import { approvalOf, cardOf, type ApprovalCard, type Row } from './view-rows.ts'
@@ -46,6 +46,21 @@ type Condition = readonly [sql: string, value: SQLInputValue]
 
 /** The runs that a filter lets through, the newest first. What it costs depends on the page, not on how many runs there are. */
 export function listRuns(database: DatabaseSync, scope: ViewScope, filter: RunFilter): ViewPage<RunCard> {
+  return runsPage(database, scope, filter, 'runs.*', cardOf)
+}
+
+/** The same, each as it is sent, in JSON. */
+export function listSentRuns(database: DatabaseSync, scope: ViewScope, filter: RunFilter): ViewPage<string> {
+  return runsPage(database, scope, filter, 'runs.n AS n, sent', ({ sent }) => String(sent))
+}
+
+function runsPage<Item>(
+  database: DatabaseSync,
+  scope: ViewScope,
+  filter: RunFilter,
+  fields: string,
+  read: (row: Row) => Item,
+): ViewPage<Item> {
   const { status, mode, runbook, startedBy, search, from, to, parent = '' } = filter
   const sought = search?.trim() ?? ''
   const byName = /^(?:r|dry)_[\w-]{4,}$/i.test(sought)
@@ -73,7 +88,7 @@ export function listRuns(database: DatabaseSync, scope: ViewScope, filter: RunFi
     }
   }
   const order = tables === 'runs' ? 'runs.n' : 'run_words.rowid'
-  return pageOf(database, { tables, order, column: 'runs.n' }, scope, conditions, filter, cardOf)
+  return pageOf(database, { fields, tables, order, column: 'runs.n' }, scope, conditions, filter, read)
 }
 
 /** The approvals that a filter lets through, the newest first. */
@@ -85,14 +100,14 @@ export function listApprovals(
   const conditions: Condition[] = [['tenant = ?', scope.tenant]]
   if (filter.state !== 'all') conditions.push(['decided = ?', filter.state === 'decided' ? 1 : 0])
   if (filter.run !== undefined) conditions.push(['run = ?', filter.run])
-  const from = { tables: 'approvals', order: 'n', column: 'n' }
+  const from = { fields: '*', tables: 'approvals', order: 'n', column: 'n' }
   return pageOf(database, from, scope, conditions, filter, approvalOf)
 }
 
 /** A page of each project, merged: an index has the rows of one project in their order, not those of several. */
 function pageOf<Item>(
   database: DatabaseSync,
-  { tables, order, column }: { readonly tables: string; readonly order: string; readonly column: string },
+  { fields, tables, order, column }: Readonly<Record<'fields' | 'tables' | 'order' | 'column', string>>,
   { projects }: ViewScope,
   conditions: readonly Condition[],
   { after, limit }: PageOptions,
@@ -104,9 +119,8 @@ function pageOf<Item>(
     if (project !== null) all.push(['project = ?', project])
     if (after != null) all.push([`${column} < ?`, after])
     const where = all.map(([sql]) => sql).join(' AND ')
-    const fields = tables === 'approvals' ? 'approvals.*' : 'runs.*'
     const query = `SELECT ${fields} FROM ${tables} WHERE ${where} ORDER BY ${order} DESC LIMIT ?`
-    rows.push(...database.prepare(query).all(...all.map(([, value]) => value), limit + 1))
+    rows.push(...prepared(database, query).all(...all.map(([, value]) => value), limit + 1))
   }
   if ((projects?.length ?? 1) > 1) rows.sort((one, other) => Number(other['n']) - Number(one['n']))
   const shown = rows.slice(0, limit)
@@ -114,4 +128,15 @@ function pageOf<Item>(
     items: shown.map(read),
     next: rows.length > limit ? Number(shown.at(-1)!['n']) : null,
   }
+}
+
+const statements = new WeakMap<DatabaseSync, Map<string, StatementSync>>()
+
+/** Preparing a question takes about as long as answering it, and there are as many as combinations of filters. */
+function prepared(database: DatabaseSync, query: string): StatementSync {
+  const known = statements.get(database) ?? new Map<string, StatementSync>()
+  statements.set(database, known)
+  const statement = known.get(query) ?? database.prepare(query)
+  known.set(query, statement)
+  return statement
 }

@@ -18,6 +18,7 @@ import { analyse, type Analytics, type AnalyticsQuery } from './analytics.ts'
 import {
   listApprovals,
   listRuns,
+  listSentRuns,
   type ApprovalFilter,
   type RunFilter,
   type ViewPage,
@@ -50,6 +51,7 @@ const findRun = 'SELECT * FROM runs WHERE run = ? AND tenant = ?'
 const atOnce = 2000
 /** How many runs are kept in memory, so that what they add need not be read from the store. */
 const mostFolds = 5000
+const mostAsked = 5000
 
 /** The cards of all runs, kept up to date. */
 export class Overview {
@@ -60,6 +62,8 @@ export class Overview {
   readonly #onTrouble: (error: unknown) => void
   #writer: ViewWriter
   readonly #folds = new Map<string, CardFold>()
+  /** Cards that were asked for one by one, as they are written. */
+  readonly #asked = new Map<string, RunCard>()
   /** What was heard and is not written yet. */
   readonly #dirty = new Set<string>()
   /** Runs that have to be read from the store. */
@@ -124,11 +128,23 @@ export class Overview {
     return listRuns(this.#database, scope, filter)
   }
 
+  /** The same, each as it is sent, in JSON. */
+  async sentRuns(scope: ViewScope, filter: RunFilter): Promise<ViewPage<string>> {
+    await this.#current()
+    return listSentRuns(this.#database, scope, filter)
+  }
+
   /** The card of a run; null if there is no such run in the tenant. */
   async run(tenant: string, run: string): Promise<RunCard | null> {
     await this.#current()
+    const known = this.#asked.get(run)
+    if (known !== undefined) return known.tenant === tenant ? known : null
     const row = this.#findRun.get(run, tenant)
-    return row === undefined ? null : cardOf(row)
+    if (row === undefined) return null
+    const card = cardOf(row)
+    if (this.#asked.size >= mostAsked) this.#asked.clear()
+    this.#asked.set(run, card)
+    return card
   }
 
   /** The approvals that a filter lets through, the newest first. */
@@ -238,6 +254,7 @@ export class Overview {
       throw error
     }
     if (mark !== null) this.#mark = mark
+    for (const run of [...cards.keys(), ...dirty]) this.#asked.delete(run)
     // What was just written may end sooner than anything before it.
     if (dirty.length > 0) this.#nextExpiry = -Infinity
     for (const run of dirty) {
@@ -303,6 +320,7 @@ export class Overview {
     this.#findRun = this.#database.prepare(findRun)
     this.#mark = null
     this.#folds.clear()
+    this.#asked.clear()
     this.#dirty.clear()
     this.#stale.clear()
   }

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { redactText } from '../shared/redact.ts'
 import type { HeldCall } from './held-call.ts'
 import type { RunCard } from './run-card.ts'
+import { sendCard } from './send-card.ts'
 import { searchWords, tenantWord } from './search-words.ts'
 import { cardOf, type Row } from './view-rows.ts'
 
@@ -30,6 +31,7 @@ const columns = [
   'waiting',
   'parent',
   'entries',
+  'sent',
 ] as const
 
 const approvalColumns = [
@@ -115,6 +117,7 @@ export class ViewWriter {
       card.waiting,
       card.parent ?? '',
       card.entries,
+      JSON.stringify(sendCard(card)),
     )
     this.#index(n, before, card, name)
     // An erased run keeps nothing of what it held.
