@@ -62,7 +62,7 @@ export async function castVote(ballot: Ballot, terminal: Terminal): Promise<Exit
   }
   if (start === null) {
     throw new LockstepError('invalid_input', `Run ${call.run} was not begun by lockstep run.`, {
-      hint: 'approve its calls where it was begun: with agent.vote in a program',
+      hint: 'approve its calls where it was begun: in the console of lockstep serve, or with agent.vote in a program',
     })
   }
   const digest = String(entries[0]!.data['playbook'])
