@@ -146,9 +146,10 @@ export function runOnStep(
   failed: (reason: string) => void,
 ): void {
   for (const hook of hooks) {
+    if (hook.onStep === undefined) continue
     const fail = (error: unknown) => failed(`${nameOf(hook)} failed: ${messageOf(error)}`)
     try {
-      const answer: unknown = hook.onStep?.(event)
+      const answer: unknown = hook.onStep(event)
       if (answer instanceof Promise) answer.catch(fail)
     } catch (error) {
       fail(error)

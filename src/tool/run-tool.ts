@@ -6,12 +6,19 @@ import type { Tool } from './tool.ts'
 const longest = 2 ** 31 - 1
 
 /** Runs the work, giving up on it when its time is over or the caller aborts; the work is told by its signal. */
-export async function withLimits(
+export function withLimits(
   limits: { readonly seconds: number | null; readonly signal: AbortSignal | undefined },
   work: (signal: AbortSignal) => unknown,
 ): Promise<unknown> {
-  const { seconds, signal: outer } = limits
-  if (seconds === null) return await untilCancelled(outer, work)
+  const { seconds, signal } = limits
+  return seconds === null ? untilCancelled(signal, work) : within(seconds, signal, work)
+}
+
+async function within(
+  seconds: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => unknown,
+): Promise<unknown> {
   const controller = new AbortController()
   const stop = (why: string) => controller.abort(new Error(why))
   const cancel = () => stop('it was cancelled')

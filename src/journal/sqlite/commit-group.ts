@@ -52,17 +52,16 @@ export class CommitGroup {
 
   #commit(group: readonly Work[]): void {
     if (group.length === 0) return
-    const answers: (() => void)[] = []
+    const answers: ({ readonly result: never } | { readonly error: unknown })[] = []
     const lazy = group.every((work) => work.lazy)
     try {
       this.#committer.transact(() => {
-        for (const { apply, resolve, reject } of group) {
+        for (const { apply } of group) {
           try {
-            const result = apply() as never
-            answers.push(() => resolve(result))
+            answers.push({ result: apply() as never })
           } catch (error) {
             // Any other error may have come in the middle of writing.
-            if (LockstepError.isInstance(error)) answers.push(() => reject(error))
+            if (LockstepError.isInstance(error)) answers.push({ error })
             else throw error
           }
         }
@@ -71,6 +70,10 @@ export class CommitGroup {
       for (const { reject } of group) reject(error)
       return
     }
-    for (const answer of answers) answer()
+    for (const [index, answer] of answers.entries()) {
+      const { resolve, reject } = group[index]!
+      if ('error' in answer) reject(answer.error)
+      else resolve(answer.result)
+    }
   }
 }
