@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
@@ -38,7 +39,7 @@ export class Passkeys {
     return [...this.#log.state(tenant).passkeys.values()].filter((each) => each.user === user)
   }
 
-  /** What a browser needs to make a passkey for the user. */
+  /** What a browser needs to make a passkey for the user. Throws `not_available` at an address that is no name. */
   async beginAdding(tenant: string, user: string, { origin }: PasskeySite): Promise<JsonObject> {
     const { email, name } = found(this.#people.find(tenant, user), 'user', user)
     const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -109,7 +110,7 @@ export class Passkeys {
     })
   }
 
-  /** What a browser needs to sign somebody in, whoever that will be. */
+  /** What a browser needs to sign somebody in, whoever that will be. Throws `not_available` at an address that is no name. */
   async beginSignIn({ origin }: PasskeySite): Promise<JsonObject> {
     const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
     const options = await generateAuthenticationOptions({
@@ -159,6 +160,11 @@ function passkeyId(credential: string): string {
   return `psk_${hash('sha256', credential, 'hex').slice(0, 32)}`
 }
 
+/** Browsers bind passkeys to names only. */
 function hostOf(origin: string): string {
-  return new URL(origin).hostname
+  const { hostname, protocol, port } = new URL(origin)
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) === 0) return hostname
+  throw new LockstepError('not_available', `There are no passkeys at ${hostname}, which is no name.`, {
+    hint: `Open the console by its name, on this machine ${protocol}//localhost${port === '' ? '' : `:${port}`}/console/`,
+  })
 }

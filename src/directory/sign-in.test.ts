@@ -481,6 +481,19 @@ describe('passkeys', () => {
     }
   })
 
+  test.each(['http://127.0.0.1:8000', 'http://[::1]:8000', 'https://10.0.0.7'])(
+    'are bound to names, so that at %s one is told where to go',
+    async (address) => {
+      const { directory, admin } = trial
+      const begun = directory.passkeys.beginAdding('local', admin.user!, { origin: address })
+      await expect(begun).rejects.toMatchObject({
+        code: 'not_available',
+        hint: expect.stringContaining('localhost'),
+      })
+      await refused(directory.passkeys.beginSignIn({ origin: address }), 'not_available')
+    },
+  )
+
   test('of somebody who is disabled sign nobody in', async () => {
     const { directory, admin } = trial
     const { phone } = await withPasskey()
