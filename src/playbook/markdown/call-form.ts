@@ -9,6 +9,7 @@ import { opens } from './opening-word.ts'
 import { isKnown } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
 import { splitTopLevel } from './signature.ts'
+import { joinSpokenNames } from './spoken-name.ts'
 import {
   type StepContext,
   acceptExpression,
@@ -38,7 +39,7 @@ export function callForm(bullet: Bullet, context: StepContext): StepBody | null 
   const words = bullet.text.slice(from).replace(/[.;]$/, '')
   // `Say(user, "…")` is speech, unless the program has a playbook of that name.
   if (/^say\s*\(/i.test(words) && context.callables.findKnown('Say', context.agent) === null) return null
-  if (functionForm.test(words) && words.trimEnd().endsWith(')') && !isBuiltin(/^[^(\s]+/.exec(words)![0])) {
+  if (isFunctionForm(words, context)) {
     const read = tryExpression(words, context)
     if (read.kind === 'prose') {
       reportAt(bullet, from, bullet.text.length, context).error(
@@ -58,6 +59,13 @@ export function callForm(bullet: Bullet, context: StepContext): StepBody | null 
       return callWith(found.callable, named[2]!, from + words.lastIndexOf(named[2]!), bullet, context)
   }
   return null
+}
+
+/** `Name(…)` and nothing else, also with a name of several words. */
+function isFunctionForm(words: string, { callables, agent }: StepContext): boolean {
+  if (!words.trimEnd().endsWith(')')) return false
+  const joined = functionForm.test(words) ? words : joinSpokenNames(words, callables, agent)
+  return functionForm.test(joined) && !isBuiltin(/^[^(\s]+/.exec(joined)![0])
 }
 
 /** `Call Name with a, k=$b`: what follows are arguments, as in parentheses. */

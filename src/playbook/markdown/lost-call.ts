@@ -1,4 +1,5 @@
 import type { Bullet } from './bullet.ts'
+import { joinSpokenNames } from './spoken-name.ts'
 import { wordsOf } from './words.ts'
 import { type StepContext, reportAt } from './step-context.ts'
 
@@ -19,10 +20,11 @@ export function lostCall(bullet: Bullet, context: StepContext): boolean {
 /** A call among words, outside quotes; null where there is none. Placeholders in words that a model writes are not filled in. */
 export function callAmong(text: string, context: StepContext): { name: string; start: number } | null {
   if (!text.includes('(')) return null
-  const bare = text.replace(/"[^"]*"|“[^”]*”/g, (part) => ` ${'_'.repeat(part.length - 2)} `)
+  const unquoted = text.replace(/"[^"]*"|“[^”]*”/g, (part) => ` ${'_'.repeat(part.length - 2)} `)
+  const bare = joinSpokenNames(unquoted, context.callables, context.agent)
   for (const { 1: name, index } of bare.matchAll(callSyntax)) {
     if (context.callables.findWords(wordsOf(name!), context.agent).kind !== 'none')
-      return { name: name!, start: index }
+      return { name: text.slice(index, index + name!.length), start: index }
   }
   return null
 }

@@ -9,6 +9,7 @@ import { holds } from './glance.ts'
 import { type Lifted, type NameUse, liftCalls } from './lift-calls.ts'
 import { type Scope, isKnown, targetIn } from './scope.ts'
 import { sigilNames } from './sigil-names.ts'
+import { joinSpokenNames } from './spoken-name.ts'
 import type { Variables } from './variables.ts'
 
 /** A bullet that a lock file could settle: what it says, and what it may have meant. */
@@ -75,6 +76,14 @@ const twoWords = new RegExp(
 
 /** Reads an expression without reporting anything. */
 export function tryExpression(source: string, context: StepContext): ReadExpression {
+  const read = readExpression(source, context)
+  if (read.kind === 'value' || read.kind === 'words' || !source.includes('(')) return read
+  // `Order total(5)` is a call where there is a playbook `Order total`.
+  const joined = joinSpokenNames(source, context.callables, context.agent)
+  return joined === source ? read : readExpression(joined, context)
+}
+
+function readExpression(source: string, context: StepContext): ReadExpression {
   // Two words side by side are in no expression, so this saves reading most prose at all.
   if (hasTwoWords(source)) return { kind: 'prose' }
   const lifted = liftCalls(source, context.callables, context.agent)

@@ -10,6 +10,7 @@ import type { Computation } from '../program.ts'
 import type { Callables } from './callables.ts'
 import { type ExpressionProblem, Lifter, type NameUse } from './lift-calls.ts'
 import { nameEnd } from './sigil-names.ts'
+import { joinSpokenNames } from './spoken-name.ts'
 
 /** A template, what it reads, and what is worth saying about it; ranges count from the beginning of the words. */
 export interface ReadTemplate {
@@ -40,7 +41,9 @@ export function readTemplate(
 ): ReadTemplate {
   if (words.length > expressionLimit.sourceLength) return tooLong(words)
   if (plainEnd(words, 0) === words.length) return withoutHoles(words)
-  const lifter = new Lifter(words, options.callables, options.agent)
+  // Placeholders may call by names of several words; what is said stays as it is.
+  const callable = words.includes('(') ? joinSpokenNames(words, options.callables, options.agent) : words
+  const lifter = new Lifter(callable, options.callables, options.agent)
   const braces: { start: number; end: number; text: string }[] = []
   let source = ''
   let holes = 0
@@ -64,7 +67,7 @@ export function readTemplate(
       source += sign + sign
       at += 2
     } else if (sign === '{') {
-      const hole = holeAt(words, at)
+      const hole = holeAt(callable, at)
       const mark = lifter.mark()
       const text =
         hole === null || !isPlaceholder(hole, words, options.isName) ? null : lifter.render(hole.value, true)
