@@ -33,6 +33,7 @@ import { digest } from './shared/digest.ts'
 import { LockstepError } from './shared/lockstep-error.ts'
 import type { Config } from './source/config.ts'
 import { loadPolicy } from './source/load-policy.ts'
+import { packageRoot } from './source/package-root.ts'
 import { removeServerNote, writeServerNote } from './source/server-note.ts'
 import type { Settings } from './source/settings.ts'
 import { dryRunTool } from './tool/dry-run-tool.ts'
@@ -366,6 +367,6 @@ function readConfigured(config: Config | null): ConfiguredPolicy[] {
 }
 
 function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }

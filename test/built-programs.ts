@@ -112,7 +112,7 @@ async function write(target: string): Promise<void> {
   for (const file of ['bin/lockstep.js', 'package.json']) copyFileSync(join(root, file), join(target, file))
   for (const name of ['desk-server', 'killed-child'])
     writeFileSync(join(target, `bin/${name}.js`), starter(name))
-  symlinkSync(join(root, 'examples'), join(target, 'examples'))
+  for (const name of ['examples', 'docs']) symlinkSync(join(root, name), join(target, name))
 }
 
 /** Finds what was compiled before also where it is given no environment. */

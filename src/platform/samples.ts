@@ -1,10 +1,11 @@
 /** What a first start publishes, so that there is something to look at: real texts, and a real run on the practice service. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { localTenant } from '../directory/open-directory.ts'
 import { systemActor } from '../directory/principal.ts'
+import { packageRoot } from '../source/package-root.ts'
 import type { Platform } from './platform.ts'
 
-const folder = new URL('../../examples/platform/', import.meta.url)
 const runbooks = [
   { file: 'rollback-release.yaml', name: 'rollback-release', format: 'yaml' },
   { file: 'refund-order.yaml', name: 'refund-order', format: 'yaml' },
@@ -54,5 +55,5 @@ export async function publishSamples(platform: Platform): Promise<string> {
 }
 
 function read(file: string): string {
-  return readFileSync(new URL(file, folder), 'utf8')
+  return readFileSync(join(packageRoot(), 'examples', 'platform', file), 'utf8')
 }
