@@ -74,7 +74,7 @@ export type { McpServerConfig, McpServers } from './adapter/mcp/server-config.ts
 export { type CallLedger, type LedgerCounts, type LedgerQuestion } from './journal/call-ledger.ts'
 export { type Checkpoint } from './journal/chain-checkpoint.ts'
 export { type KeyRing, openKeyRing, rotateKeys } from './journal/chain-keys.ts'
-export { type ChainStore } from './journal/chain-store.ts'
+export { type AdministerOptions, type ChainStore, type Credential } from './journal/chain-store.ts'
 export { exportChains, type ExportOptions } from './journal/export-chains.ts'
 export { FileJournal } from './journal/file/file-journal.ts'
 export type {
