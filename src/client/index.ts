@@ -1,4 +1,5 @@
 export { createClient } from './client.ts'
 export type { AnswerOf, Client, ClientOptions, RequestOf, RouteSpelling } from './client.ts'
 export { ProblemError } from './problem-error.ts'
+export { RunFold, type RunEntry, type RunPage } from '../api/run-fold.ts'
 export type { Problem } from '../api/shape.ts'
