@@ -8,6 +8,8 @@ export type Column<Row> = {
   /** What the column is sorted by; without it, it is not. */
   readonly sortBy?: (row: Row) => string | number
   readonly align?: 'end'
+  /** Takes the room that the other columns leave; what does not fit is cut. */
+  readonly grow?: boolean
   /** Leaves the column out on narrow screens. */
   readonly wide?: boolean
 }
@@ -82,8 +84,8 @@ export function Table<Row>({
   )
 }
 
-function placing({ align, wide }: Pick<Column<never>, 'align' | 'wide'>): string {
-  return `${align === 'end' ? 'text-right' : ''} ${wide === true ? 'hidden md:table-cell' : ''}`
+function placing({ align, wide, grow }: Pick<Column<never>, 'align' | 'wide' | 'grow'>): string {
+  return `${grow === true ? 'w-full max-w-0 min-w-36' : ''} ${align === 'end' ? 'text-right' : ''} ${wide === true ? 'hidden md:table-cell' : ''}`
 }
 
 /** First upwards, then downwards, then as it came. */

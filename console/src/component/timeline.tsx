@@ -21,7 +21,7 @@ export function Timeline({ items, label }: { items: readonly TimelineItem[]; lab
           {index < items.length - 1 && (
             <span aria-hidden="true" className="absolute top-5 bottom-0 left-[9px] w-px bg-line" />
           )}
-          <span className={`mt-0.5 flex size-5 items-center justify-center ${toneText[item.tone]}`}>
+          <span className={`mt-0.5 flex size-5 shrink-0 items-center justify-center ${toneText[item.tone]}`}>
             <Icon name={item.icon} className="size-4" />
           </span>
           <div className="min-w-0 grow text-sm">

@@ -22,6 +22,7 @@ const [narrowest, widest] = [132, 264]
 const frames: Readonly<Record<string, string>> = {
   completed: 'border-ok/60 bg-ok-soft text-ink',
   in_progress: 'border-info bg-info-soft',
+  held: 'border-warn bg-warn-soft',
   failed: 'border-bad bg-bad-soft',
   skipped: 'border-line border-dashed bg-sunken text-muted',
 }
@@ -40,6 +41,7 @@ export function FlowDiagram({
 }) {
   const frame = useRef<HTMLDivElement>(null)
   const room = useWidth(frame)
+  const someRequired = steps.some(({ required }) => required)
   const layout = useMemo(() => fitFlow(steps, room), [steps, room])
   return (
     <div ref={frame} role="group" aria-label={label} className="overflow-x-auto">
@@ -64,6 +66,7 @@ export function FlowDiagram({
           <StepBox
             key={step.id}
             step={step}
+            says={someRequired}
             place={layout.boxes[index]!}
             width={layout.boxWidth}
             chosen={chosen === step.id}
@@ -107,19 +110,24 @@ function useWidth(element: RefObject<HTMLElement | null>): number {
 
 function StepBox({
   step,
+  says,
   place,
   width,
   chosen,
   onChoose,
 }: {
   step: DrawnStep
+  /** Whether it is worth saying that a step is optional. */
+  says: boolean
   place: { x: number; y: number }
   width: number
   chosen: boolean
   onChoose?: () => void
 }) {
   const sign = step.status === undefined ? null : statusSign(step.status)
-  const about = describeStep(step)
+  const about = describeStep(step, says)
+  // What a Markdown playbook says takes the room of what it does.
+  const long = step.name.length > 28
   const className = `absolute flex items-center gap-2 rounded-md border px-2.5 text-left ${frames[step.status ?? ''] ?? 'border-line-strong/60 bg-surface'} ${chosen ? 'outline-2 outline-offset-1 outline-accent' : ''}`
   const style = { left: place.x, top: place.y, width, height: size.boxHeight }
   const inside = (
@@ -131,11 +139,11 @@ function StepBox({
         />
       </span>
       <span className="min-w-0 grow">
-        <span className="block truncate text-sm font-medium">
+        <span className={`text-sm font-medium ${long ? 'line-clamp-2 leading-tight' : 'block truncate'}`}>
           {step.name}
           {sign !== null && <span className="sr-only">, {sign.words}</span>}
         </span>
-        <span className="block truncate text-xs text-muted">{about}</span>
+        {!long && <span className="block truncate text-xs text-muted">{about}</span>}
       </span>
     </>
   )
@@ -158,9 +166,11 @@ function StepBox({
   )
 }
 
-function describeStep({ kind, tools, mark, required }: DrawnStep): string {
-  const what = tools.length > 0 ? tools.join(', ') : (mark ?? kind)
-  return required ? what : `optional · ${what}`
+function describeStep({ kind, tools, mark, required }: DrawnStep, says: boolean): string {
+  // The first tool of a call is the one it makes; the others check it.
+  const named = kind === 'call' ? tools.slice(0, 1) : tools
+  const what = named.length > 0 ? named.join(', ') : (mark ?? kind)
+  return required || !says ? what : `optional · ${what}`
 }
 
 function kindIcon({ mark, kind }: DrawnStep): IconName {

@@ -189,7 +189,10 @@ function ThePeople({ approval }: { approval: Approval }) {
         ))}
         {approval.requesters.length > 0 && (
           <p className="text-muted">
-            Asked for by {approval.requesters.join(', ')}, who cannot approve alone.
+            Asked for by {approval.requesters.join(', ')}
+            {approval.demands.some(({ allowSelfApproval }) => !allowSelfApproval)
+              ? ', who cannot approve it.'
+              : '.'}
           </p>
         )}
         {approval.votes.map((vote) => (

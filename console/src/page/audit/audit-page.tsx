@@ -120,6 +120,23 @@ function columnsOf(show: (entry: Entry) => void): readonly Column<Entry>[] {
   ]
 }
 
+/** What says to people what an entry is about; the rest is behind its name. */
+const telling = new Set([
+  'name',
+  'email',
+  'role',
+  'version',
+  'runbook',
+  'policy',
+  'tool',
+  'how',
+  'reason',
+  'note',
+  'url',
+  'events',
+  'prefix',
+])
+
 function About({ entry }: { entry: Entry }) {
   const run = entry.data?.['run']
   if (typeof run === 'string')
@@ -129,8 +146,9 @@ function About({ entry }: { entry: Entry }) {
       </Link>
     )
   const words = Object.entries(entry.data ?? {})
+    .filter(([name]) => telling.has(name))
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
-    .map(([name, value]) => `${name} ${String(value)}`)
+    .map(([name, value]) => `${name}: ${String(value)}`)
   return <span className="block max-w-md truncate text-xs text-muted">{words.join(' · ')}</span>
 }
 
@@ -196,7 +214,7 @@ function Checkpoints() {
                     className="w-full truncate rounded-sm text-left font-mono text-xs hover:text-accent hover:underline"
                     onClick={() => setShown(checkpoint)}
                   >
-                    {String(checkpoint['id'] ?? checkpoint['at'] ?? JSON.stringify(checkpoint))}
+                    {tellCheckpoint(checkpoint)}
                   </button>
                 </li>
               ))}
@@ -211,6 +229,11 @@ function Checkpoints() {
       )}
     </Card>
   )
+}
+
+function tellCheckpoint({ at, seq }: Record<string, unknown>): string {
+  const moment = typeof at === 'number' ? new Date(at).toLocaleString() : String(at)
+  return typeof seq === 'number' ? `entry ${seq}, ${moment}` : moment
 }
 
 function Archive({ search }: { search: Search }) {

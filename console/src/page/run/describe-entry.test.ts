@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+// oxlint-disable-next-line import/default -- The bundler hands the file over as a text.
 import list from '../../../../src/run/event-type.ts?raw'
 import { describeEntry } from './describe-entry.ts'
 

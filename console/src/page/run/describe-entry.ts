@@ -1,5 +1,6 @@
 import type { Tone } from '../../component/badge.tsx'
 import type { IconName } from '../../component/icon.tsx'
+import { noticeOf } from '../../../../src/api/notice-of-entry.ts'
 import type { RunEntry } from '../../../../src/api/run-fold.ts'
 
 /** What an entry says to people; null for what only machines need. */
@@ -13,7 +14,8 @@ export type Described = {
 type Data = RunEntry['data']
 
 /** An entry of a run's record in words. A type that is not known here is shown under its own name. */
-export function describeEntry({ type, data, by }: RunEntry): Described | null {
+export function describeEntry(entry: RunEntry): Described | null {
+  const { type, data, by } = entry
   const step = text(data['step'])
   switch (type) {
     case 'run.started':
@@ -134,8 +136,25 @@ export function describeEntry({ type, data, by }: RunEntry): Described | null {
     case 'message.handled':
     case 'call.due':
       return null
-    default:
-      return { tone: 'still', icon: 'dot', title: type }
+    case 'playbook.begun':
+      return { tone: 'info', icon: 'playbook', title: `Playbook ${text(data['playbook'])} begun` }
+    case 'playbook.failed':
+      return { tone: 'bad', icon: 'close', title: 'The playbook failed', ...note(data['error']) }
+    case 'loop.turned':
+      return { tone: 'still', icon: 'dot', title: `Turn ${text(data['turn'])} of ${step}` }
+    case 'branch.taken':
+    case 'branch.ended':
+    case 'loop.continued':
+    case 'playbook.described':
+    case 'playbook.returned':
+    case 'person.awaited':
+    case 'trigger.set':
+      return null
+    default: {
+      const notice = noticeOf(entry)
+      if (notice !== null) return { tone: 'still', icon: 'info', title: notice.text }
+      return type === 'agent.prompted' ? null : { tone: 'still', icon: 'dot', title: type }
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import { StatusBadge } from '../../component/status-badge.tsx'
 import { Tabs } from '../../component/tabs.tsx'
 import { Time } from '../../component/time.tsx'
 import { Timeline } from '../../component/timeline.tsx'
-import { FlowDiagram } from '../../flow/flow-diagram.tsx'
+import { FlowDiagram, type DrawnStep } from '../../flow/flow-diagram.tsx'
 import { Loaded } from '../../server/loaded.tsx'
 import { Page } from '../../shell/page.tsx'
 import { Duration, ModeBadge } from '../runs/run-table.tsx'
@@ -73,6 +73,7 @@ function LivenessSign({ liveness }: { liveness: Liveness }) {
 function RunBody({ run, entries }: { run: Run; entries: readonly RunEntry[] }) {
   const { step = null } = route.useSearch()
   const navigate = route.useNavigate()
+  const steps = useMemo(() => drawSteps(run), [run])
   const choose = (chosen: string | null) =>
     void navigate({ search: (before) => ({ ...before, step: chosen ?? '' }), replace: true })
   return (
@@ -81,7 +82,7 @@ function RunBody({ run, entries }: { run: Run; entries: readonly RunEntry[] }) {
       <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-[minmax(17rem,26rem)_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
           <Card title="Procedure">
-            <FlowDiagram steps={run.steps} label="Steps of the playbook" chosen={step} onChoose={choose} />
+            <FlowDiagram steps={steps} label="Steps of the playbook" chosen={step} onChoose={choose} />
             <StepNote run={run} step={step} />
           </Card>
           <Card title="About">
@@ -92,6 +93,19 @@ function RunBody({ run, entries }: { run: Run; entries: readonly RunEntry[] }) {
       </div>
     </div>
   )
+}
+
+/** The steps as they are drawn: one whose call waits for approval, or is under way, says so. */
+function drawSteps({ steps, callList }: Run): readonly DrawnStep[] {
+  const open = new Map(
+    callList.flatMap(({ step, state }) =>
+      step !== null && (state === 'held' || state === 'executing') ? [[step, state] as const] : [],
+    ),
+  )
+  return steps.map((step) => ({
+    ...step,
+    status: open.get(step.id) === 'held' ? 'held' : open.has(step.id) ? 'in_progress' : step.status,
+  }))
 }
 
 /** What the run waits for, above everything else. */

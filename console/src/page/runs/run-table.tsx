@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Badge } from '../../component/badge.tsx'
 import { describeSpan } from '../../component/describe-age.ts'
 import { formatCost, formatCount } from '../../component/format-number.ts'
+import { shortId } from '../../component/short-id.ts'
 import { StatusBadge } from '../../component/status-badge.tsx'
 import { Table, type Column } from '../../component/table.tsx'
 import { Time, useNow } from '../../component/time.tsx'
@@ -13,6 +14,7 @@ const columns: readonly Column<RunCard>[] = [
   {
     id: 'playbook',
     label: 'Playbook',
+    grow: true,
     cell: (run) => (
       <div className="min-w-0">
         <Link
@@ -22,11 +24,13 @@ const columns: readonly Column<RunCard>[] = [
         >
           {run.runbook.name}
         </Link>
-        <span className="ml-2 hidden font-mono text-xs text-muted sm:inline">{run.id}</span>
+        <span title={run.id} className="ml-2 hidden font-mono text-xs text-muted sm:inline">
+          {shortId(run.id)}
+        </span>
         <div className="text-xs text-muted md:hidden">
           <Time at={run.startedAt} /> by {run.startedBy}
         </div>
-        {run.reason !== null && <div className="max-w-xl truncate text-xs text-muted">{run.reason}</div>}
+        {(run.reason ?? '').trim() !== '' && <div className="truncate text-xs text-muted">{run.reason}</div>}
       </div>
     ),
   },

@@ -1,6 +1,6 @@
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState, type SyntheticEvent } from 'react'
-import { Button } from '../../component/button.tsx'
+import { Button, buttonClass } from '../../component/button.tsx'
 import { Empty } from '../../component/empty.tsx'
 import { Select, TextField } from '../../component/field.tsx'
 import { MoreButton } from '../../component/more-button.tsx'
@@ -29,7 +29,17 @@ export function RunsPage() {
     { refetchInterval: 5000 },
   )
   return (
-    <Page title="Runs" actions={<HaltButton />}>
+    <Page
+      title="Runs"
+      actions={
+        <>
+          <HaltButton />
+          <Link to="/playbooks" className={buttonClass('main')}>
+            Start a run
+          </Link>
+        </>
+      }
+    >
       <Filters
         key={search.search ?? ''}
         search={search}
