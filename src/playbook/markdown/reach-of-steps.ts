@@ -4,6 +4,7 @@
  * Invariants:
  * 1. A call counts for a step only where a way leads from the step to it: not in another branch, not behind an ending.
  * 2. In a loop whatever it calls comes after each of its steps.
+ * 3. What comes after a call of a playbook comes after the steps of that playbook.
  */
 import { computationsIn } from '../explain/computations-of.ts'
 import type { Computation, Condition, Procedure, Program, Step } from '../program.ts'
@@ -29,18 +30,7 @@ export function reachOfSteps(
   tools: ReadonlyMap<string, ProgramTool>,
 ): ReadonlyMap<string, Reach> {
   const procedures = agents.flatMap(({ playbooks }) => playbooks)
-  const final = finalCalls(procedures, tools)
-  const reaches = new Map<string, Reach>()
-  for (const procedure of procedures) {
-    const before = procedure.triggers.find(
-      (each) => each.kind === 'before' && final(each.call.kind === 'tool' ? each.call.name : each.call.id),
-    )
-    const call =
-      before?.kind !== 'before' ? null : before.call.kind === 'tool' ? before.call.name : before.call.id
-    if (call === null && firstCall(procedure.steps, final) === null) continue
-    walk(procedure.steps, { call, heard: false }, null, final, reaches)
-  }
-  return reaches
+  return new ReachWalk(procedures, finalCalls(procedures, tools)).run()
 }
 
 type IsFinal = (name: string) => boolean
@@ -84,53 +74,123 @@ function firstCall(steps: readonly Step[], final: IsFinal): string | null {
   return callIn(computationsIn(steps), final)
 }
 
-/** What follows the beginning of a list, found from its end. */
-function walk(
-  steps: readonly Step[],
-  after: Reach,
-  loop: Loop | null,
-  final: IsFinal,
-  reaches: Map<string, Reach>,
-): Reach {
-  let reach = after
-  for (const step of steps.toReversed()) {
-    if (step.kind === 'if') {
-      reach = walkBranch(step.arms, reach, loop, final, reaches)
-    } else if (step.kind === 'loop' || step.kind === 'each') {
-      const head = step.kind === 'each' ? callIn([step.over], final) : null
-      const call = firstCall(step.steps, final) ?? reach.call
-      const heard = reach.heard || (step.kind === 'loop' && judgesAnswer(step.condition))
-      const again: Reach = { call, heard }
-      const begin = walk(step.steps, again, { left: reach, again }, final, reaches)
-      reach = { call: head ?? begin.call ?? reach.call, heard: head === null && begin.heard }
-    } else {
-      reaches.set(step.id, reach)
-      if (step.kind === 'end' || step.kind === 'return' || step.kind === 'answer') reach = nothing
-      if (step.kind === 'break') reach = loop?.left ?? nothing
-      if (step.kind === 'continue') reach = loop?.again ?? nothing
-      const call = callIn(computationsIn([step]), final)
-      if (call !== null) reach = { call, heard: false }
-      else if (hears(step)) reach = { call: reach.call, heard: true }
-    }
+/**
+ * Walks the playbooks from their ends. What follows a call of a playbook follows its own end too; a playbook is walked again when that is found to
+ * be more, which happens twice at most: nothing, a call before which somebody is heard, one before which nobody is.
+ */
+class ReachWalk {
+  readonly #procedures: ReadonlyMap<string, Procedure>
+  readonly #final: IsFinal
+  readonly #reaches = new Map<string, Reach>()
+  /** What may follow the end of each playbook. */
+  readonly #ends = new Map<string, Reach>()
+  readonly #waiting: string[] = []
+  #end = nothing
+
+  constructor(procedures: readonly Procedure[], final: IsFinal) {
+    this.#procedures = new Map(procedures.map((each) => [each.id, each]))
+    this.#final = final
   }
-  return reach
+
+  run(): ReadonlyMap<string, Reach> {
+    for (const { id, steps, triggers } of this.#procedures.values()) {
+      const call = beforeCall(triggers, this.#final)
+      if (call !== null) this.#ends.set(id, { call, heard: false })
+      if (call !== null || firstCall(steps, this.#final) !== null) this.#waiting.push(id)
+    }
+    for (let id = this.#waiting.pop(); id !== undefined; id = this.#waiting.pop()) {
+      this.#end = this.#ends.get(id) ?? nothing
+      this.#walk(this.#procedures.get(id)!.steps, this.#end, null)
+    }
+    return this.#reaches
+  }
+
+  /** What follows the beginning of a list, found from its end. */
+  #walk(steps: readonly Step[], after: Reach, loop: Loop | null): Reach {
+    let reach = after
+    for (const step of steps.toReversed()) {
+      if (step.kind === 'if') reach = this.#branch(step.arms, reach, loop)
+      else if (step.kind === 'loop' || step.kind === 'each') reach = this.#loop(step, reach)
+      else {
+        this.#reaches.set(step.id, reach)
+        if (step.kind === 'end') reach = nothing
+        if (step.kind === 'return' || step.kind === 'answer') reach = this.#end
+        if (step.kind === 'break') reach = loop?.left ?? nothing
+        if (step.kind === 'continue') reach = loop?.again ?? nothing
+        const calling = this.#calls(computationsIn([step]), reach)
+        reach = calling === reach && hears(step) ? { call: reach.call, heard: true } : calling
+      }
+    }
+    return reach
+  }
+
+  /** What follows the beginning of computations: the first of their calls that is final, else what follows them. */
+  #calls(computations: readonly Computation[], after: Reach): Reach {
+    let reach = after
+    for (const { calls } of computations.toReversed()) {
+      for (const { target } of calls.toReversed()) {
+        if (target.kind === 'playbook') this.#follow(target.id, reach)
+        const name = target.kind === 'tool' ? target.name : target.id
+        if (this.#final(name)) reach = { call: name, heard: false }
+      }
+    }
+    return reach
+  }
+
+  /** Notes what follows a call of a playbook. */
+  #follow(id: string, after: Reach): void {
+    const known = this.#ends.get(id) ?? nothing
+    const now = either(known, after)
+    if ((now.call === known.call && now.heard === known.heard) || !this.#procedures.has(id)) return
+    this.#ends.set(id, now)
+    this.#waiting.push(id)
+  }
+
+  #loop(step: Extract<Step, { kind: 'loop' | 'each' }>, after: Reach): Reach {
+    const call = firstCall(step.steps, this.#final) ?? after.call
+    const heard = after.heard || (step.kind === 'loop' && judgesAnswer(step.condition))
+    const again: Reach = { call, heard }
+    const begin = this.#walk(step.steps, again, { left: after, again })
+    const reach = { call: begin.call ?? after.call, heard: begin.heard }
+    return this.#calls(step.kind === 'each' ? [step.over] : conditionOf(step.condition), reach)
+  }
+
+  #branch(arms: Extract<Step, { kind: 'if' }>['arms'], after: Reach, loop: Loop | null): Reach {
+    const ways = arms.map((arm) => this.#walk(arm.steps, after, loop))
+    if (arms.at(-1)?.condition !== null) ways.push(after)
+    const calls = ways.filter(({ call }) => call !== null)
+    // A branch deals with an answer only where one way through it avoids the call.
+    const decides =
+      calls.length < ways.length &&
+      arms.some(({ condition }) => condition !== null && judgesAnswer(condition))
+    const call = calls[0]?.call ?? null
+    const reach = { call, heard: decides || calls.every(({ heard }) => heard) }
+    return this.#calls(
+      arms.flatMap(({ condition }) => (condition === null ? [] : conditionOf(condition))),
+      reach,
+    )
+  }
 }
 
-function walkBranch(
-  arms: Extract<Step, { kind: 'if' }>['arms'],
-  after: Reach,
-  loop: Loop | null,
-  final: IsFinal,
-  reaches: Map<string, Reach>,
-): Reach {
-  const ways = arms.map((arm) => walk(arm.steps, after, loop, final, reaches))
-  if (arms.at(-1)?.condition !== null) ways.push(after)
-  const calls = ways.filter(({ call }) => call !== null)
-  // A branch deals with an answer only where one way through it avoids the call.
-  const decides =
-    calls.length < ways.length && arms.some(({ condition }) => condition !== null && judgesAnswer(condition))
-  const call = calls[0]?.call ?? null
-  return { call, heard: decides || calls.every(({ heard }) => heard) }
+/** The final call that a playbook runs before, if it runs before one. */
+function beforeCall(triggers: Procedure['triggers'], final: IsFinal): string | null {
+  for (const trigger of triggers) {
+    if (trigger.kind !== 'before') continue
+    const name = trigger.call.kind === 'tool' ? trigger.call.name : trigger.call.id
+    if (final(name)) return name
+  }
+  return null
+}
+
+/** What follows where one thing or another may. */
+function either(one: Reach, other: Reach): Reach {
+  if (one.call === null) return other.call === null ? one : other
+  return other.call === null ? one : { call: one.call, heard: one.heard && other.heard }
+}
+
+function conditionOf(condition: Condition): Computation[] {
+  const value = condition.kind === 'computed' ? condition.value : condition.known?.value
+  return value === undefined ? [] : [value]
 }
 
 function judgesAnswer(condition: Condition): boolean {
