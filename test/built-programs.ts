@@ -1,6 +1,6 @@
 /**
  * The programs that tests start as processes, each built into a few files and laid out as the published package is. Node takes longer to find and read the
- * hundreds of modules of the sources than most tests take for all the rest. That the sources run as they are, src/cli/main.test.ts shows.
+ * hundreds of modules of the sources than most tests take for all the rest. That the sources run as they are, test/e2e/command-line.test.ts shows.
  */
 import { createHash } from 'node:crypto'
 import {
