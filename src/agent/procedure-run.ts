@@ -13,7 +13,7 @@
  * D4  The work ends when nothing is in flight any more, whatever stops it.
  */
 import { deadlineOf } from '../run/step-clock.ts'
-import { type DueCall, dueCalls, isStopping } from '../run/due-calls.ts'
+import { type DueCall, dueCalls, findDue, isStopping } from '../run/due-calls.ts'
 import { type RunState } from '../run/state.ts'
 import type { Outcome } from '../run/ticket.ts'
 import type { CallOutcome } from '../tool/run-call.ts'
@@ -142,17 +142,18 @@ export class ProcedureRun {
     const { gate } = this.#setup.enforcer
     const { due, next } = dueCalls(gate.state, gate.now())
     this.#next = next
+    const { version } = gate.state
     for (const call of due) {
       if (this.#underWay.has(call.callId)) continue
       this.#underWay.add(call.callId)
       this.#making++
-      void this.#make(call)
+      void this.#make(call, version)
     }
   }
 
-  async #make(call: DueCall): Promise<void> {
+  async #make(call: DueCall, version: number): Promise<void> {
     try {
-      await (this.#alone ? this.#makeAlone(call) : this.#makeWatched(call))
+      await (this.#alone ? this.#makeAlone(call, version) : this.#makeWatched(call, version))
     } catch (error) {
       this.#failed ??= { error }
     }
@@ -161,19 +162,19 @@ export class ProcedureRun {
     this.#wake?.()
   }
 
-  async #makeAlone(call: DueCall): Promise<void> {
+  async #makeAlone(call: DueCall, version: number): Promise<void> {
     const { callId, tool, args } = call
     const { enforcer, trouble, spending } = this.#setup
     const began = performance.now()
     const veto = trouble.reason === null ? {} : { veto: trouble.reason }
-    const options = { ...this.#options(call), callId, signal: this.#signalFor(call), ...veto }
+    const options = { ...this.#options(call, version), callId, signal: this.#signalFor(call), ...veto }
     const outcome = await insideCall(this.#setup, callId, () => enforcer.call(tool, args, undefined, options))
     spending.toolMs += performance.now() - began
     this.#refuseForGood(call, outcome)
   }
 
   /** D1. What became of the call, the machine learns from the gate. */
-  async #makeWatched(call: DueCall): Promise<void> {
+  async #makeWatched(call: DueCall, version: number): Promise<void> {
     const { enforcer, hooks, record, spending } = this.#setup
     const { callId, tool, args } = call
     const step = call.step === null ? null : enforcer.playbook.getStep(call.step)
@@ -181,7 +182,7 @@ export class ProcedureRun {
     const hooked: HookedCall = { run: record.run, callId, tool, arguments: args, step, signal }
     const left = await runBeforeToolCall(hooks, hooked)
     const began = performance.now()
-    const { outcome } = await makeCall({ ...this.#setup, signal }, hooked, left, this.#options(call))
+    const { outcome } = await makeCall({ ...this.#setup, signal }, hooked, left, this.#options(call, version))
     spending.toolMs += performance.now() - began
     this.#refuseForGood(call, outcome)
     if (outcome.status !== 'held') await runAfterToolCall(hooks, { ...hooked, outcome })
@@ -195,11 +196,14 @@ export class ProcedureRun {
     return purpose === 'undo' && this.#giveUp.signal.aborted ? never : this.#giveUp.signal
   }
 
-  #options(call: DueCall) {
+  /** `version` is the state in which the call was found to be due: another one may not ask for it any more. */
+  #options(call: DueCall, version: number) {
     const { callId } = call
     const seconds = this.#secondsLeft(call)
+    const { gate } = this.#setup.enforcer
     return {
       due: true,
+      isLate: () => gate.state.version !== version && findDue(gate.state, callId, gate.now()) === 'not_due',
       ...(seconds === null ? {} : { timeoutSeconds: seconds }),
       onSettled: (outcome: Outcome, error: string | undefined) => {
         // What could not be made is not begun again in the same breath.

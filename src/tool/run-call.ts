@@ -50,6 +50,8 @@ export interface CallToRun {
   readonly veto?: string
   /** It is one that the runtime makes: what may run beside it, the procedure says. */
   readonly due?: boolean
+  /** Says, right before the call is judged, that nobody asks for it any more: then it is not judged, and nothing is recorded. */
+  readonly isLate?: () => boolean
   /** Told at once when the call is settled, so that what follows can be written down with it. */
   readonly onSettled?: (outcome: Outcome, error: string | undefined) => void
 }
@@ -119,6 +121,8 @@ async function pass(gate: Gate, call: CallToRun, proposed: ProposedCall): Promis
 
 async function execute(gate: Gate, call: CallToRun, proposed: ProposedCall): Promise<CallOutcome> {
   const { tool } = call
+  if (call.isLate?.() === true)
+    return { tool, enforcement: null, status: 'denied', error: 'it is not due any more' }
   const answer = admitCall(gate, proposed)
   // Where nothing is asked of other runs, it is judged in this moment.
   const enforcement = answer instanceof Promise ? await answer : answer
