@@ -85,7 +85,7 @@ export function Table<Row>({
 }
 
 function placing({ align, wide, grow }: Pick<Column<never>, 'align' | 'wide' | 'grow'>): string {
-  return `${grow === true ? 'w-full max-w-0 min-w-36' : ''} ${align === 'end' ? 'text-right' : ''} ${wide === true ? 'hidden md:table-cell' : ''}`
+  return `${grow === true ? 'w-full max-w-0 min-w-36' : ''} ${align === 'end' ? 'text-right whitespace-nowrap' : ''} ${wide === true ? 'hidden md:table-cell' : ''}`
 }
 
 /** First upwards, then downwards, then as it came. */

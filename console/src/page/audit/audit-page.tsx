@@ -231,9 +231,13 @@ function Checkpoints() {
   )
 }
 
-function tellCheckpoint({ at, seq }: Record<string, unknown>): string {
+/** When it was signed, and how far the chain of the tenant had come. */
+function tellCheckpoint({ at, heads }: Record<string, unknown>): string {
   const moment = typeof at === 'number' ? new Date(at).toLocaleString() : String(at)
-  return typeof seq === 'number' ? `entry ${seq}, ${moment}` : moment
+  const head = Array.isArray(heads)
+    ? heads.find(({ chain }) => String(chain).startsWith('tenant:'))
+    : undefined
+  return head === undefined ? moment : `up to entry ${head.seq}, ${moment}`
 }
 
 function Archive({ search }: { search: Search }) {
