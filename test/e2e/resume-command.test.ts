@@ -18,9 +18,10 @@ beforeEach(() => {
   // A tool that leaves a line for each time it really ran, and one that never comes back.
   writeFileSync(
     join(folder, 'note.mjs'),
-    `import { appendFileSync } from 'node:fs'
+    `import { appendFileSync, existsSync } from 'node:fs'
 appendFileSync('log', process.argv[2] + '\\n')
-if (process.argv[3] === 'hang') setInterval(() => {}, 1000)
+// It outlives whoever started it, as it would; but not the folder of the test.
+if (process.argv[3] === 'hang') setInterval(() => existsSync('note.mjs') || process.exit(), 200)
 console.log(JSON.stringify({ did: process.argv[2] }))
 `,
   )
