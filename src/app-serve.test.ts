@@ -1,10 +1,13 @@
+import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, it } from 'vitest'
 import { makePlatformHome, until, type PlatformHome } from './gateway/platform-home.suite.ts'
 import { makeLink, serve, type OpenPlatform } from './app-serve.ts'
 import { openChainStore, prepareAgent } from './app.ts'
 import { systemActor } from './directory/principal.ts'
+import type { NewRun } from './platform/run-desk.ts'
 import { isUntouched, publishSamples } from './platform/samples.ts'
 import { parsePlaybook } from './playbook/parse-playbook.ts'
+import { checkConfig } from './source/config-check.ts'
 import { loadSettings } from './source/load-settings.ts'
 import { tool } from './tool/tool.ts'
 import { readServerNote } from './source/server-note.ts'
@@ -21,6 +24,21 @@ function aHome(): PlatformHome {
 
 const approver = { person: 'approver@local', identity: 'local', roles: ['OnCall'] } as const
 const scope = { tenant: 'local', projects: null }
+
+/** What a run of the admin is begun with, but for its playbook. */
+function someRun({ directory }: OpenPlatform): Omit<NewRun, 'playbook'> {
+  return {
+    tenant: 'local',
+    project: directory.projects.default('local').id,
+    by: { actor: 'admin@local', kind: 'local', roles: ['Admin'], persons: ['admin@local'] },
+    runbook: null,
+    mode: 'execute',
+    inputs: {},
+    context: {},
+    model: null,
+    prompt: null,
+  }
+}
 
 async function waiting({ overview }: OpenPlatform, run: string) {
   return await until(async () => {
@@ -115,23 +133,47 @@ it('leaves runs of the command line to it, and takes what people say to their ca
   })
 })
 
+it('binds the tools of a configuration for each run, beside the practice tools', async () => {
+  const source = {
+    tools: {
+      exec: [
+        {
+          name: 'greet',
+          description: 'Greets.',
+          risk: 'read',
+          command: [process.execPath, '-p', 'process.argv[1]', '--', '{inputs.name} by {args.by}'],
+          input: { type: 'object', properties: { by: { type: 'string' } } },
+        },
+      ],
+    },
+  }
+  const { config } = checkConfig(source, { spelling: 'file', folder: tmpdir(), file: null })
+  const home = makePlatformHome(config)
+  homes.push(home)
+  const platform = await home.open()
+  expect(platform.tools.tools.map(({ tool: { name }, practice }) => [name, practice])).toEqual(
+    expect.arrayContaining([
+      ['greet', false],
+      ['practice.refund', true],
+    ]),
+  )
+  const text =
+    'name: hello\ninputs: { name: string }\nsteps: [{ name: a, tool: greet, input: { by: bob } }]\n'
+  const run = await platform.desk.begin({
+    ...someRun(platform),
+    playbook: parsePlaybook(text, { format: 'yaml' }).playbook!,
+    inputs: { name: 'ann' },
+  })
+  expect(await ended(platform, run)).toMatchObject({ status: 'succeeded' })
+  expect(JSON.stringify(await platform.store.read(run))).toContain('ann by bob')
+})
+
 it('asks no model where none is set, and says so; what a run cannot be begun with is refused', async () => {
   const platform = await aHome().open()
   const text =
     'id: a\nname: A\nsteps: [{ id: s, description: Look., expected_tools: [practice.list_nodes] }]\n'
   const { playbook } = parsePlaybook(text, { format: 'yaml' })
-  const wanted = {
-    tenant: 'local',
-    project: platform.directory.projects.default('local').id,
-    by: { actor: 'admin@local', kind: 'local', roles: ['Admin'], persons: ['admin@local'] },
-    playbook: playbook!,
-    runbook: null,
-    mode: 'execute',
-    inputs: {},
-    context: {},
-    model: null,
-    prompt: null,
-  } as const
+  const wanted = { ...someRun(platform), playbook: playbook! }
   const begin = platform.desk.begin.bind(platform.desk)
   expect(await ended(platform, await begin(wanted))).toMatchObject({
     status: 'failed',
@@ -149,19 +191,12 @@ it('asks no model where none is set, and says so; what a run cannot be begun wit
 it('hears what people say to a program, and says so when it asks nobody', async () => {
   const platform = await aHome().open()
   await publishSamples(platform)
-  const { texts, desk, directory } = platform
+  const { texts, desk } = platform
   const runbook = (await texts.findRunbook('local', 'triage', null))!
   const run = await desk.begin({
-    tenant: 'local',
-    project: directory.projects.default('local').id,
-    by: { actor: 'admin@local', kind: 'local', roles: ['Admin'], persons: ['admin@local'] },
+    ...someRun(platform),
     playbook: await texts.open('local', runbook, 1),
     runbook: { id: runbook.id, name: runbook.name, version: 1 },
-    mode: 'execute',
-    inputs: {},
-    context: {},
-    model: null,
-    prompt: null,
   })
   for (const text of ['web', 'yes']) await desk.say('local', run, text)
   expect(await platform.overview.run('local', run)).toMatchObject({ endedAt: null })

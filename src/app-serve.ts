@@ -232,8 +232,7 @@ export async function serve(
     url = addressOf(host, (app.server.address() as AddressInfo).port)
     writeServerNote(settings.home, { pid: process.pid, url, since: new Date().toISOString() })
     await platform.recover()
-    const fresh = settings.samples && (await isUntouched(platform))
-    const sampleRun = fresh ? await publishSamples(platform) : null
+    const sampleRun = await offerSamples(platform, options)
     const firstLinks = platform.firstLinks.map(({ email, token }) => ({
       email,
       address: linkAddress(platform.url(), token),
@@ -251,8 +250,21 @@ export async function serve(
   }
 }
 
+/** Begins the sample run of a first start; what goes wrong with it keeps nobody from working. */
+async function offerSamples(
+  platform: OpenPlatform,
+  { settings, onTrouble }: Pick<PlatformOptions, 'settings' | 'onTrouble'>,
+): Promise<string | null> {
+  try {
+    return settings.samples && (await isUntouched(platform)) ? await publishSamples(platform) : null
+  } catch (error) {
+    onTrouble?.('samples', error)
+    return null
+  }
+}
+
 function addressOf(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const name = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
 }
 
@@ -308,7 +320,8 @@ async function openCatalogue(
   { home, samples }: Settings,
   onTrouble: (what: string, error: unknown) => void,
 ): Promise<ToolCatalogue> {
-  const practice = (config?.practice ?? samples) ? new PracticeHome(home).openTools() : null
+  // The samples act on it, whatever else is configured.
+  const practice = config?.practice === true || samples ? new PracticeHome(home).openTools() : null
   const onNotice = (text: string) => onTrouble('tools', new Error(text))
   const shared = await openTools(
     config === null ? null : { ...config, http: [], exec: [], practice: false },

@@ -180,7 +180,7 @@ export const settingRules: readonly SettingRule[] = [
   }),
   inFile('body_limit_bytes', 'LOCKSTEP_BODY_LIMIT_BYTES', {
     kind: 'number',
-    standard: 1_000_000,
+    standard: 2_000_000,
     about: 'The longest body of a request.',
   }),
   inFile('log_level', 'LOCKSTEP_LOG_LEVEL', {
