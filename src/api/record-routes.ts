@@ -68,6 +68,7 @@ export const auditRoutes = {
         .describe('How many runs are decided again, the newest first; that each is there is checked of all.'),
     }),
     response: z.object({
+      at: time.describe('When it was checked; a check that takes long is not made again at once.'),
       verdict: z.enum(['proven', 'consistent', 'broken']),
       entries: z.int(),
       checked: z.int().describe('How many runs were decided again.'),

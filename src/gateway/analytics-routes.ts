@@ -6,6 +6,7 @@ import { Answer, type HandlersOf } from './handler.ts'
 import { RequestError } from './problem.ts'
 import type { RunSetup } from './run-setup.ts'
 import { readTime, scopeOf } from './run-views.ts'
+import { SparedWork } from './spared-work.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -25,9 +26,14 @@ interface Range {
 export function analyticsHandlers({
   platform,
 }: Pick<RunSetup, 'platform'>): HandlersOf<keyof typeof analyticsRoutes> {
+  const spared = new SparedWork<{ readonly query: AnalyticsQuery; readonly found: Analytics }>()
   const analyse = async (asked: Parameters<typeof scopeOf>[0] & { readonly query: Range }) => {
     const query = readRange(asked.query, platform.now())
-    return { query, found: await platform.overview.analytics(scopeOf(asked, 'analytics:read'), query) }
+    const scope = scopeOf(asked, 'analytics:read')
+    return await spared.of(JSON.stringify([scope, asked.query]), async () => ({
+      query,
+      found: await platform.overview.analytics(scope, query),
+    }))
   }
   return {
     getAnalytics: async (asked) => {

@@ -16,19 +16,20 @@ import { RequestError } from './problem.ts'
 import type { RunSetup } from './run-setup.ts'
 import { readCursor, readTime, writeCursor } from './run-views.ts'
 import { fileName } from './run-routes.ts'
+import { SparedWork } from './spared-work.ts'
 import { verifyTenant } from './verify-tenant.ts'
 
 /** How many entries one request looks through for a word. */
 const mostLooked = 5000
 /** How many runs an archive holds at most; larger ones are made by the command line, which nobody waits for. */
-const mostExported = 5000
+const mostExported = 1000
 
 /** Answers about the record of the tenant, which takes a role in the whole tenant. */
 export function auditHandlers({
   platform,
 }: Pick<RunSetup, 'platform'>): HandlersOf<keyof typeof auditRoutes> {
   const { store } = platform
-  const verifying = new Map<string, ReturnType<typeof verifyTenant>>()
+  const verified = new SparedWork<Awaited<ReturnType<typeof verifyTenant>>>()
   return {
     listAudit: async ({ principal, query }) => {
       assertMay(principal, 'audit:read', null)
@@ -44,13 +45,9 @@ export function auditHandlers({
     },
     verifyAudit: async ({ principal, query }) => {
       assertMay(principal, 'audit:read', null)
-      // It takes a while and gives everybody the same, so that many who ask at once share it.
-      const key = `${principal.tenant} ${query.runs}`
-      const known = verifying.get(key)
-      if (known !== undefined) return await known
-      const work = verifyTenant(store, principal.tenant, query.runs)
-      verifying.set(key, work)
-      return await work.finally(() => verifying.delete(key))
+      const { tenant } = principal
+      const verify = () => verifyTenant(store, tenant, query.runs, platform.now())
+      return await verified.of(`${query.runs} ${tenant}`, verify)
     },
     listCheckpoints: async ({ principal, query }) => {
       assertMay(principal, 'audit:read', null)

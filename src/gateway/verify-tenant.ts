@@ -4,6 +4,7 @@ import type { auditRoutes } from '../api/record-routes.ts'
 import { tenantChain } from '../journal/chain.ts'
 import type { ChainStore } from '../journal/chain-store.ts'
 import { exportChains } from '../journal/export-chains.ts'
+import { sendTime } from '../overview/send-entry.ts'
 import { readExport } from '../journal/read-export.ts'
 import { readTenantLog } from '../journal/tenant-log.ts'
 import { chainChecker } from '../proof/verify-export.ts'
@@ -19,7 +20,12 @@ const mostTold = 200
  * Checks the chain of a tenant, that every run it opened is there as it was closed, and, of the newest runs, every decision. Others get their turn between two
  * runs.
  */
-export async function verifyTenant(store: ChainStore, tenant: string, most: number): Promise<Verified> {
+export async function verifyTenant(
+  store: ChainStore,
+  tenant: string,
+  most: number,
+  at: number,
+): Promise<Verified> {
   const chain = tenantChain(tenant)
   const problems: SentProblem[] = []
   // Exported as all of it, so that nothing of the tenant's own chain is withheld.
@@ -53,6 +59,7 @@ export async function verifyTenant(store: ChainStore, tenant: string, most: numb
     await breathe()
   }
   return {
+    at: sendTime(at),
     verdict: broken ? 'broken' : 'consistent',
     entries: entries.length,
     checked,

@@ -81,6 +81,8 @@ function runsPage<Item>(
   if (byName) conditions.push(['run >= ?', sought], ['run < ?', `${sought}\u{10ffff}`])
   else {
     const match = matchWords(scope.tenant, sought)
+    // Signs alone are in no word.
+    if (match === null && sought !== '') return { items: [], next: null }
     if (match !== null) {
       tables = 'run_words CROSS JOIN runs ON runs.n = run_words.rowid'
       conditions.push(['run_words MATCH ?', match])

@@ -208,6 +208,7 @@ describe('Overview', () => {
     expect(await names({ search: 'rb_two' })).toBe('98765')
     expect(await names({ search: 'r_run4' })).toBe('4')
     expect(await names({ search: '"; DROP TABLE runs --' })).toBe('')
+    expect(await names({ search: '***' })).toBe('')
     expect(await names({ from: 1003, to: 1006 })).toBe('543')
     expect(await names({ startedBy: 'bob' })).toBe('')
     expect(await names({ mode: 'dry-run' })).toBe('')
