@@ -18,6 +18,8 @@ type Shot = {
   readonly before?: (visitor: Visitor) => Promise<void>
 }
 
+/** Who is signed in already, so that the record is not full of people who sign in. */
+const signedIn = new Map<string, Visitor>()
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url))
 mkdirSync(folder, { recursive: true })
 const opened = await openBrowser()
@@ -114,7 +116,12 @@ async function shots(sam: Visitor, first: string, talk: string, done: string): P
     },
     { name: 'runs', path: '/runs' },
     { name: 'run', path: `/runs/${first}` },
-    { name: 'run-dark', path: `/runs/${done}?tab=timeline`, look: { theme: 'dark' } },
+    {
+      name: 'run-dark',
+      path: `/runs/${done}?tab=timeline`,
+      look: { theme: 'dark' },
+      parts: ['[aria-label="What happened"] li'],
+    },
     { name: 'conversation', path: `/runs/${talk}` },
     { name: 'approvals', path: '/approvals' },
     { name: 'approval', path: `/approvals/${approval}` },
@@ -133,9 +140,6 @@ async function shots(sam: Visitor, first: string, talk: string, done: string): P
     { name: 'settings', path: '/settings' },
   ]
 }
-
-/** Who is signed in already, so that the record is not full of people who sign in. */
-const signedIn = new Map<string, Visitor>()
 
 async function visitAgain(...[email, role, look]: Parameters<typeof visit>): Promise<Visitor> {
   const key = JSON.stringify([email, look])

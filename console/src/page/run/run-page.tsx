@@ -5,6 +5,7 @@ import { Card, Facts } from '../../component/card.tsx'
 import { CopyButton } from '../../component/copy-button.tsx'
 import { formatCost, formatCount } from '../../component/format-number.ts'
 import { Icon } from '../../component/icon.tsx'
+import { Skeleton } from '../../component/skeleton.tsx'
 import { StatusBadge } from '../../component/status-badge.tsx'
 import { Tabs } from '../../component/tabs.tsx'
 import { Time } from '../../component/time.tsx'
@@ -254,7 +255,9 @@ function RunTabs({ run, entries, step }: { run: Run; entries: readonly RunEntry[
           {
             value: 'timeline',
             label: 'Timeline',
-            content: <Timeline label="What happened" items={items} />,
+            content:
+              // Every run has entries: where none is here yet, they are under way.
+              items.length === 0 ? <Skeleton lines={8} /> : <Timeline label="What happened" items={items} />,
           },
           { value: 'record', label: 'Record', content: <RunRecord run={run} /> },
         ]}
