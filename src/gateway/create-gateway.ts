@@ -33,7 +33,8 @@ export interface GatewayOptions extends RouteSetup {
   readonly logger?: FastifyServerOptions['logger']
   /** Adds what is no route of the contract: the console's files, pages to read. */
   readonly pages?: (app: FastifyInstance) => void | Promise<void>
-  readonly trustProxy?: boolean
+  /** Whose word counts for where a request came from; nobody's if it is not said. */
+  readonly trustProxy?: false | string
 }
 
 /** Every answer carries these (W3). A page that needs more sets its own policy. */

@@ -51,7 +51,7 @@ export async function createPlatformGateway(
     origins: corsOrigins,
     logger: options.log === undefined ? false : loggerOptions(settings.logLevel, options.log),
     // Only who says under which address people reach it has a proxy in front.
-    trustProxy: publicUrl !== null,
+    trustProxy: publicUrl === null ? false : 'loopback, linklocal, uniquelocal',
     pages: (made) => {
       made.addHook('onResponse', (request, reply, done) => {
         const route = request.routeOptions.url ?? 'none'

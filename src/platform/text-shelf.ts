@@ -12,7 +12,7 @@ import type { Playbook } from '../playbook/playbook.ts'
 import { compilePolicy, type CompiledPolicy } from '../policy/compile-policy.ts'
 import { parsePolicy } from '../policy/parse-policy.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import type { Checkout, CheckedOut } from './checkout.ts'
+import type { CheckedOut, ForeignTexts, ShelfVersion } from './checkout.ts'
 import { readText, type ReadText } from '../playbook/read-text.ts'
 import { playbookId, type PlaybookFormat } from './read-runbook.ts'
 import { knownTools, type ToolCatalogue } from './tool-catalogue.ts'
@@ -21,16 +21,6 @@ import { knownTools, type ToolCatalogue } from './tool-catalogue.ts'
 export type TextOrigin =
   | { readonly kind: 'console' }
   | { readonly kind: 'git'; readonly commit: string | null; readonly path: string }
-
-/** A version of a text. */
-export interface ShelfVersion {
-  readonly version: number
-  readonly digest: string
-  readonly by: string
-  readonly at: number
-  readonly note: string | null
-  readonly commit: string | null
-}
 
 interface ShelfText {
   readonly id: string
@@ -68,7 +58,8 @@ export interface ConfiguredPolicy {
 /** What a shelf is made of. */
 export interface TextShelfOptions {
   readonly directory: Directory
-  readonly checkout: Checkout | null
+  /** Texts that are edited elsewhere; null for none. */
+  readonly foreign: ForeignTexts | null
   readonly configured: readonly ConfiguredPolicy[]
   readonly tools: Pick<ToolCatalogue, 'tools'>
   readonly startedAt: number
@@ -89,7 +80,7 @@ export class TextShelf {
   /** The playbooks of a tenant that are not deleted. */
   async runbooks(tenant: string): Promise<readonly ShelfRunbook[]> {
     const { directory } = this.#options
-    await this.#options.checkout?.current()
+    await this.#options.foreign?.current()
     return [...this.#checkedOut(tenant), ...directory.runbooks.list(tenant).map(published)]
   }
 
@@ -99,7 +90,7 @@ export class TextShelf {
     id: string,
     options: { readonly deleted?: boolean } = {},
   ): Promise<ShelfRunbook | null> {
-    await this.#options.checkout?.current()
+    await this.#options.foreign?.current()
     const known = this.#options.directory.runbooks.find(tenant, id, options)
     return known === null
       ? (this.#checkedOut(tenant).find((each) => each.id === id) ?? null)
@@ -130,10 +121,13 @@ export class TextShelf {
           ? await directory.runbooks.text(known, version)
           : await directory.policies.text(known, version)
     }
-    const found = this.#foreign().find(({ id }) => id === text.id)
-    if (found === undefined || version !== text.versions.at(-1)!.version)
+    const found =
+      this.#foreign()
+        .find(({ id }) => id === text.id)
+        ?.textOf(version) ?? null
+    if (found === null)
       throw new LockstepError('not_found', `There is no version ${version} of ${text.name}.`)
-    return found.text
+    return found
   }
 
   /** A version of a playbook as it reads now, with the tools there are. */
@@ -143,8 +137,8 @@ export class TextShelf {
     version: number,
   ): Promise<ReadText & { readonly text: string }> {
     const text = await this.text(tenant, runbook, version)
-    if (runbook.origin.kind === 'git') {
-      const found = this.#options.checkout?.state.playbooks.find(({ id }) => id === runbook.id)
+    if (runbook.origin.kind === 'git' && version === runbook.versions.at(-1)!.version) {
+      const found = this.#options.foreign?.state.playbooks.find(({ id }) => id === runbook.id)
       if (found !== undefined) return { text, playbook: found.playbook, diagnostics: found.diagnostics }
     }
     const { digest } = runbook.versions.find((each) => each.version === version)!
@@ -179,7 +173,7 @@ export class TextShelf {
   /** The policies of a tenant that are not deleted. */
   async policies(tenant: string): Promise<readonly ShelfPolicy[]> {
     const { directory } = this.#options
-    await this.#options.checkout?.current()
+    await this.#options.foreign?.current()
     return [...this.#foreignPolicies(tenant), ...directory.policies.list(tenant).map(publishedPolicy)]
   }
 
@@ -235,18 +229,19 @@ export class TextShelf {
   }
 
   #checkedOut(tenant: string): ShelfRunbook[] {
-    const state = this.#options.checkout?.state
+    const state = this.#options.foreign?.state
     if (tenant !== localTenant || state === undefined) return []
     return state.playbooks.map((each) => ({ ...this.#ofGit(each), kind: 'runbook', format: each.format }))
   }
 
   #foreignPolicies(tenant: string): ShelfPolicy[] {
-    if (tenant !== localTenant) return []
     const scope = { kind: 'policy', appliesTo: 'tenant', runbook: null } as const
     const project = this.#options.directory.projects.default(tenant).id
     const { startedAt, configured } = this.#options
+    const checkedOut = tenant === localTenant ? this.#options.foreign?.state.policies : undefined
     return [
-      ...(this.#options.checkout?.state.policies.map((each) => ({ ...this.#ofGit(each), ...scope })) ?? []),
+      ...(checkedOut?.map((each) => ({ ...this.#ofGit(each), ...scope })) ?? []),
+      // Every tenant uses the tools of the installation, so what is configured for these holds for every tenant.
       ...configured.map(({ path, policy, digest }) => ({
         id: configuredId(policy),
         name: policy.ref.id,
@@ -261,25 +256,25 @@ export class TextShelf {
     ]
   }
 
-  #ofGit({ id, name, path, digest }: CheckedOut): ShelfText {
-    const { commit, number, at } = this.#options.checkout!.state
+  #ofGit({ id, name, path, versions }: CheckedOut): ShelfText {
+    const { at, by, commit } = versions.at(-1)!
     return {
       id,
       name,
       project: this.#options.directory.projects.default(localTenant).id,
-      versions: [{ version: number, digest, by: 'git', at, note: null, commit }],
+      versions,
       updatedAt: at,
-      updatedBy: 'git',
+      updatedBy: by,
       archived: false,
       origin: { kind: 'git', commit, path },
     }
   }
 
-  #foreign(): readonly { readonly id: string; readonly text: string }[] {
-    const state = this.#options.checkout?.state
+  #foreign(): readonly Pick<CheckedOut, 'id' | 'textOf'>[] {
+    const state = this.#options.foreign?.state
     const configured = this.#options.configured.map(({ policy, text }) => ({
       id: configuredId(policy),
-      text,
+      textOf: (version: number) => (version === 1 ? text : null),
     }))
     return [...(state?.playbooks ?? []), ...(state?.policies ?? []), ...configured]
   }
