@@ -2,6 +2,7 @@ import { readCallId } from '../run/call-id.ts'
 import { callKey } from '../run/call-key.ts'
 import type { FoundOut } from '../run/found-out.ts'
 import type { RunState } from '../run/state.ts'
+import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
 import { readOutcome, type ReadOutcome } from '../tool/read-outcome.ts'
@@ -47,7 +48,15 @@ export async function takeUp(
     // A playbook that was called is in the middle of its work; its call ends when it does.
     if (state.program?.frames.some((frame) => frame.callId === callId) === true) continue
     const settled = settle.get(callId)
-    if (settled === undefined && before === 'held') continue
+    if (settled === undefined && before === 'held') {
+      if (!(await isLifted(enforcer.gate, { callId, tool, args }))) continue
+      // It was not made, and waits for nobody any more: the runtime makes it now, and a model may ask for it anew.
+      const error = 'the glass was broken, so that it waits for nobody any more'
+      enforcer.gate.request({ type: 'settle', tool, callId, outcome: 'not_executed', error })
+      if (isShown(recorded, callId))
+        news.push(`${tool} (${callId}) need not be approved any more: ask for it again.`)
+      continue
+    }
     const asked = isBelow(callId) ? null : (tools?.get(tool) ?? null)
     const lost = {
       key: `${state.run}/${callKey(state, callId)}`,
@@ -76,6 +85,16 @@ export async function takeUp(
     news.push(`Step ${step} is begun anew.`)
   }
   return news.length === 0 ? null : `${news.join(' ')} Go on with the procedure.`
+}
+
+/** Whether somebody broke the glass that a held call waits behind. */
+async function isLifted(
+  gate: Gate,
+  call: { readonly callId: string; readonly tool: string; readonly args: JsonObject | null },
+): Promise<boolean> {
+  if (gate.state.byCallId.get(call.callId)?.approval?.state !== 'waiting') return false
+  const counts = await countsFor(gate, { ...call, arguments: call.args ?? {} })
+  return gate.isLifted(call, counts)
 }
 
 /** Whether the runtime made the call by itself: for a step, or to undo what one did. */

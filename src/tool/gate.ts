@@ -160,6 +160,14 @@ export class Gate {
     return said.verdict !== 'deny'
   }
 
+  /** Says whether broken glass lifts what a held call waits for, so that it could be made without anybody's approval. */
+  isLifted(call: JudgedCall, counts: LedgerCounts | null): boolean {
+    const { policy, clock } = this.#options
+    if (policy === null) return false
+    const said = policy.judge(this.#state, call, this.tools?.get(call.tool) ?? null, readClock(clock), counts)
+    return said.verdict === 'allow' && said.code === 'policy_break_glass'
+  }
+
   /** Takes what a person says to a held call; what that comes to, or why it does not count. Throws `record_failed`. */
   vote(
     callId: string,
