@@ -70,7 +70,7 @@ export async function run({ scale }: BenchOptions = { scale: 1 }): Promise<Row[]
   rows.push(
     ...(await growth(size(1_000_000))),
     await recovery(size(10_000)),
-    ...(await verifying()),
+    ...(await verifying(size(4_000))),
     ...policies(),
   )
   return rows
@@ -310,9 +310,9 @@ async function recordOfOne() {
 }
 
 /** What `lockstep verify` does with an export of many runs, on one core and on all of them, starting its threads included. */
-async function verifying(): Promise<Row[]> {
+async function verifying(runs: number): Promise<Row[]> {
   const lines = await withEngine(async (world) => {
-    await drive(world, 100, 4_000, 'v')
+    await drive(world, 100, runs, 'v')
     const { store } = world
     return await exportChains(store, await store.runs(), { tenants: ['local'] })
   })
