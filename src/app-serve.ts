@@ -20,6 +20,7 @@ import { openEngine } from './engine/embedded/open-engine.ts'
 import { engineAddress } from './engine/engine-address.ts'
 import { Overview } from './overview/overview.ts'
 import { Checkout } from './platform/checkout.ts'
+import { LibraryTexts } from './platform/library-texts.ts'
 import { Metrics } from './platform/metrics.ts'
 import { modelsOf, pricesOf } from './platform/model-prices.ts'
 import type { Platform } from './platform/platform.ts'
@@ -116,18 +117,19 @@ async function open(
   opened.push(() => overview.close())
   const tools = await openCatalogue(config, settings, onTrouble)
   opened.push(() => tools.close())
-  const checkout =
+  const known = knownTools(tools)
+  const foreign =
     settings.from === null
-      ? null
+      ? new LibraryTexts({ home, tools: known, onTrouble: trouble('library') })
       : await Checkout.open({
           folder: settings.from,
           scratch: join(home, 'checkout'),
-          tools: knownTools(tools),
+          tools: known,
           onTrouble: trouble('checkout'),
           now,
         })
   const configured = readConfigured(config)
-  const texts = new TextShelf({ directory, checkout, configured, tools, startedAt: now() })
+  const texts = new TextShelf({ directory, foreign, configured, tools, startedAt: now() })
   const engines = new TenantEngines(async (tenant) =>
     tenant === localTenant ? place.engine : await EmbeddedEngine.open({ ...engineOptions, store, tenant }),
   )
@@ -264,7 +266,11 @@ async function offerSamples(
 }
 
 function addressOf(host: string, port: number): string {
-  const name = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const name = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(host)
+    ? 'localhost'
+    : host.includes(':')
+      ? `[${host}]`
+      : host
   return `http://${name}:${port}`
 }
 

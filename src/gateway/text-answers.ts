@@ -1,7 +1,8 @@
 /** What the routes about playbooks and those about policies have in common. */
 import type { Diagnostic } from '../document/diagnostic.ts'
 import { describeDiagnostic } from '../document/diagnostic.ts'
-import type { ShelfPolicy, ShelfRunbook, ShelfVersion } from '../platform/text-shelf.ts'
+import type { ShelfVersion } from '../platform/checkout.ts'
+import type { ShelfPolicy, ShelfRunbook } from '../platform/text-shelf.ts'
 import { diffLines } from '../shared/diff-lines.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { iso } from './access-views.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePlatformHome, openTrialServer, until, type TrialServer } from './platform-home.suite.ts'
 import { publishSamples } from '../platform/samples.ts'
+import { Library } from '../source/library.ts'
 
 const runbook = (name: string, node = 'node-1') =>
   `name: ${name}\ndescription: Looks at a node.\ninputs: { node: { type: string, default: ${node} } }\nsteps:\n  - name: look\n    tool: practice.get_node\n    input: { node: '{inputs.node}' }\n`
@@ -338,6 +339,60 @@ describe('a checkout', () => {
       git('commit', '-qam', 'broken')
       now += 2000
       expect(await list()).toMatchObject([{ version: 2 }])
+    } finally {
+      await other.remove()
+    }
+  })
+})
+
+describe('the library of lockstep apply', () => {
+  it('is served with every version, and not changed here', async () => {
+    const other = makePlatformHome()
+    try {
+      const library = new Library(other.folder)
+      const publish = async (
+        commit: string,
+        text: string,
+        path = 'desk/look.yaml',
+        parts = new Map<string, string>(),
+      ) => {
+        const name = path.replace(/^.*\/|\.\w+$/g, '')
+        const all = [{ kind: 'playbook', name, path, text, parts }] as const
+        const origin = { root: '/r', commit, at: '2030-01-01T00:00:00.000Z', by: 'ann' }
+        await library.publish(all, origin, () => ({ publish: all }))
+      }
+      const [one, two] = ['1'.repeat(40), '2'.repeat(40)] as const
+      await publish(one, runbook('look'))
+      const { send } = await openTrialServer(other)
+      const list = async () => (await send('GET /runbooks', 'Viewer')).body.items
+      expect(await list()).toMatchObject([
+        {
+          id: 'library.look',
+          version: 1,
+          updatedBy: 'ann',
+          origin: { kind: 'git', commit: one, path: 'desk/look.yaml' },
+        },
+      ])
+      await publish(two, runbook('look', 'node-5'))
+      const program =
+        '# A\n\n## Main\n\n### Triggers\n- At the beginning\n\n### Steps\n- Say "Hello"\n- End program\n'
+      await publish(two, `!import part.md\n`, 'desk/talk.md', new Map([['part.md', program]]))
+      const items = await list()
+      expect(items.map(({ id }: { id: string }) => id).toSorted()).toEqual(['library.look', 'library.talk'])
+      expect(
+        items.map(({ name, version }: { name: string; version: number }) => [name, version]),
+      ).toContainEqual(['look', 2])
+      expect((await send('GET /runbooks/library.look/versions/1', 'Viewer')).body).toMatchObject({
+        commit: one,
+        text: runbook('look'),
+      })
+      expect(
+        (await send('GET /runbooks/library.look/diff?from=1&to=2', 'Viewer')).body.lines.length,
+      ).toBeGreaterThan(0)
+      const change = { text: runbook('look'), format: 'yaml' }
+      expect(
+        (await send('PUT /runbooks/library.look', 'Admin', change, { 'if-match': '"2"' })).body,
+      ).toMatchObject({ code: 'read_only' })
     } finally {
       await other.remove()
     }

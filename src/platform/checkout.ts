@@ -24,15 +24,29 @@ import { type KnownTool, programTool } from '../playbook/program-tool.ts'
 import { readCommit, readHead, type Commit, type CommittedText } from '../source/read-commit.ts'
 import { readProgram } from '../source/read-program.ts'
 
-/** A text of the checkout. */
+/** A version of a text. */
+export interface ShelfVersion {
+  readonly version: number
+  readonly digest: string
+  readonly by: string
+  readonly at: number
+  readonly note: string | null
+  readonly commit: string | null
+}
+
+/** A text that is edited elsewhere. */
 export interface CheckedOut {
-  /** `git.` and the id of the playbook or policy. */
+  /** Where it comes from, a dot, and the id of the playbook or policy. */
   readonly id: string
   readonly name: string
   readonly path: string
   readonly text: string
   readonly digest: string
   readonly diagnostics: readonly Diagnostic[]
+  /** The oldest first; the last is the one that is served. */
+  readonly versions: readonly ShelfVersion[]
+  /** The text of one of them; null if it is not at hand. */
+  textOf(version: number): string | null
 }
 
 export interface CheckedOutPlaybook extends CheckedOut {
@@ -44,12 +58,19 @@ export interface CheckedOutPolicy extends CheckedOut {
   readonly policy: CompiledPolicy
 }
 
+/** Texts that are edited elsewhere. */
+export interface ForeignTexts {
+  /** Looks whether they are others by now. */
+  current(): Promise<unknown>
+  readonly state: {
+    readonly playbooks: readonly CheckedOutPlaybook[]
+    readonly policies: readonly CheckedOutPolicy[]
+  }
+}
+
 /** Everything that a commit holds. */
 export interface CheckoutState {
   readonly commit: string
-  /** How many commits lead to it. */
-  readonly number: number
-  readonly at: number
   readonly playbooks: readonly CheckedOutPlaybook[]
   readonly policies: readonly CheckedOutPolicy[]
 }
@@ -58,7 +79,7 @@ export interface CheckoutState {
 const lookMs = 1000
 
 /** The playbooks and policies of a checkout, as they are now. */
-export class Checkout {
+export class Checkout implements ForeignTexts {
   readonly #folder: string
   readonly #scratch: string
   readonly #tools: readonly KnownTool[]
@@ -144,15 +165,29 @@ function readState(
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     writeFileSync(file, text, { mode: 0o600 })
   }
+  const at = now()
   const playbooks: CheckedOutPlaybook[] = []
   const policies: CheckedOutPolicy[] = []
   const errors: string[] = []
   for (const each of commit.texts) {
-    const read = readText(each, root, tools)
+    const read = readForeign(each, root, tools, 'git')
     if (read === null) continue
-    if ('errors' in read) errors.push(...read.errors.map((error) => `${each.path}: ${error}`))
-    else if ('policy' in read) policies.push(read)
-    else playbooks.push(read)
+    if ('errors' in read) {
+      errors.push(...read.errors.map((error) => `${each.path}: ${error}`))
+      continue
+    }
+    const version = {
+      version: commit.number,
+      digest: read.digest,
+      by: 'git',
+      at,
+      note: null,
+      commit: commit.id,
+    }
+    const textOf = (wanted: number) => (wanted === commit.number ? read.text : null)
+    const whole = { ...read, versions: [version], textOf }
+    if ('policy' in whole) policies.push(whole)
+    else playbooks.push(whole)
   }
   for (const list of [playbooks, policies]) errors.push(...twice(list))
   for (const old of readdirSync(scratch))
@@ -163,7 +198,7 @@ function readState(
       `Commit ${commit.id.slice(0, 12)} has errors:\n  ${errors.slice(0, 20).join('\n  ')}`,
       { hint: 'lockstep check shows them with their lines' },
     )
-  return { commit: commit.id, number: commit.number, at: now(), playbooks, policies }
+  return { commit: commit.id, playbooks, policies }
 }
 
 function twice(list: readonly CheckedOut[]): string[] {
@@ -173,12 +208,16 @@ function twice(list: readonly CheckedOut[]): string[] {
     .map((same) => `${same.map(({ path }) => path).join(' and ')} have the same name`)
 }
 
-/** What a text is; null if it is neither a playbook nor a policy. */
-function readText(
+/** What was read, without the versions there are of it. */
+type Read<Text extends CheckedOut> = Omit<Text, 'versions' | 'textOf'>
+
+/** What a text is that lies as a file below the root; null if it is neither a playbook nor a policy. */
+export function readForeign(
   { path, text }: CommittedText,
   root: string,
   tools: readonly KnownTool[],
-): CheckedOutPlaybook | CheckedOutPolicy | { readonly errors: string[] } | null {
+  from: 'git' | 'library',
+): Read<CheckedOutPlaybook> | Read<CheckedOutPolicy> | { readonly errors: string[] } | null {
   const common = { path, text, digest: digest(text) }
   if (isMarkdown(path)) {
     const file = join(root, path)
@@ -188,7 +227,7 @@ function readText(
     const playbook = playbookOfFile(program, path)
     return {
       ...common,
-      id: `git.${playbook.id}`,
+      id: `${from}.${playbook.id}`,
       name: playbook.name,
       diagnostics,
       format: 'markdown',
@@ -203,7 +242,7 @@ function readText(
     if (policy === null) return failure(diagnostics)
     const compiled = compilePolicy(policy)
     const { id } = compiled.ref
-    return { ...common, id: `git.${id}`, name: id, diagnostics, policy: compiled }
+    return { ...common, id: `${from}.${id}`, name: id, diagnostics, policy: compiled }
   }
   const value = document.value()
   const isPlaybook = value !== undefined && isJsonObject(value) && Object.hasOwn(value, 'steps')
@@ -211,7 +250,7 @@ function readText(
   const facts = new Map(tools.map((tool) => [tool.name, tool]))
   const { playbook, diagnostics } = parsePlaybook(text, { format, file: path, facts })
   if (playbook === null) return failure(diagnostics)
-  return { ...common, id: `git.${playbook.id}`, name: playbook.name, diagnostics, format, playbook }
+  return { ...common, id: `${from}.${playbook.id}`, name: playbook.name, diagnostics, format, playbook }
 }
 
 function failure(diagnostics: readonly Diagnostic[]): { readonly errors: string[] } {

@@ -39,7 +39,8 @@ export async function publishSamples(platform: Platform): Promise<string> {
     if (directory.runbooks.byName(localTenant, project, name) !== null) continue
     await directory.runbooks.publish(actor, project, { name, text: read(file), note, format })
   }
-  const runbook = (await texts.findRunbook(localTenant, 'rollback-release', project))!
+  const { id } = directory.runbooks.byName(localTenant, project, 'rollback-release')!
+  const runbook = (await texts.runbook(localTenant, id))!
   return await desk.begin({
     tenant: localTenant,
     project,
