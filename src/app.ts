@@ -102,10 +102,13 @@ async function openFiles(folder: string): Promise<Journal> {
 }
 
 /** The chained store of a data folder; its keys are made on first use. Throws `journal_unreadable` or `journal_unwritable`. */
-export async function openChainStore(home: string): Promise<ChainStore> {
+export async function openChainStore(
+  home: string,
+  use: { readonly orReadOnly?: boolean } = {},
+): Promise<ChainStore> {
   const { openKeyRing } = await import('./journal/chain-keys.ts')
   const { SqliteJournal } = await import('./journal/sqlite/sqlite-journal.ts')
-  return new SqliteJournal(join(home, storeFile), openKeyRing(join(home, 'keys')))
+  return new SqliteJournal(join(home, storeFile), openKeyRing(join(home, 'keys')), use)
 }
 
 type WriteVote = typeof WriteVoteFunction
@@ -133,12 +136,12 @@ export async function inspectStore(home: string): Promise<StoreLook | null> {
   return (await import('./journal/sqlite/look-at-store.ts')).lookAtStore(join(home, storeFile))
 }
 
-/** Everything that was recorded beside and in a folder of runs; no store is made where there is none. */
+/** Everything that was recorded beside and in a folder of runs; no store is made where there is none, and one that cannot be written is read. */
 export async function openRecords(folder: string): Promise<Records> {
   const { FileJournal } = await import('./journal/file/file-journal.ts')
   const { Records } = await import('./journal/records.ts')
   const home = dirname(folder)
-  const chained = existsSync(join(home, storeFile)) ? await openChainStore(home) : null
+  const chained = existsSync(join(home, storeFile)) ? await openChainStore(home, { orReadOnly: true }) : null
   return new Records(new FileJournal(folder), chained)
 }
 

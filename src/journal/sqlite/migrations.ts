@@ -142,7 +142,8 @@ export function migrate(database: DatabaseSync, path: string, to: number = store
   }
 }
 
-function versionOf(database: DatabaseSync): number {
+/** The form that a store has. */
+export function versionOf(database: DatabaseSync): number {
   const row = database.prepare('SELECT MAX(version) AS version FROM schema_version').get()
   return Number(row?.['version'] ?? 0)
 }

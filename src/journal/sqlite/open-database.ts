@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { loadSqlite } from '../load-sqlite.ts'
 import { migrate, storeVersion } from './migrations.ts'
+import { openReadOnly } from './open-read-only.ts'
 import { storeFailure } from '../store-failure.ts'
 
 /** How a database is opened. */
@@ -11,6 +12,8 @@ export interface DatabaseOptions {
   readonly maxPages?: number
   /** The form to bring it to; the newest otherwise. */
   readonly version?: number
+  /** Whether one that cannot be written is opened to be read; then whatever would change it is refused as `journal_unwritable`. */
+  readonly orReadOnly?: boolean
   /** How long to wait for another process that writes, in milliseconds. */
   readonly patience?: number
 }
@@ -38,8 +41,24 @@ export function openDatabase(path: string, options: DatabaseOptions = {}): Datab
     return database
   } catch (error) {
     database?.close()
+    const failure = asFailure(error)
+    if (options.orReadOnly === true && isAboutWriting(failure) && existsSync(path)) return readOnly(path)
+    throw storeFailure(failure, path)
+  }
+}
+
+function readOnly(path: string): DatabaseSync {
+  try {
+    return openReadOnly(path)
+  } catch (error) {
     throw storeFailure(asFailure(error), path)
   }
+}
+
+/** Whether SQLite may not write the file, or cannot open it and those beside it. */
+function isAboutWriting(failure: unknown): boolean {
+  const { errcode } = failure as { readonly errcode?: unknown }
+  return typeof errcode === 'number' && [8, 14].includes(errcode & 0xff)
 }
 
 /** Errors of the system about the file are told like those of SQLite: it cannot be opened. */
