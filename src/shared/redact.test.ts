@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ownTime } from './own-time.suite.ts'
 import { isSecretName, redactJson, redactText, redacted } from './redact.ts'
 
 const base62 = (least: number, most: number) =>
@@ -152,6 +153,20 @@ describe('redact', () => {
       'sk-',
     ])
       expect(timed(part.repeat(Math.ceil(200_000 / part.length)))).toBeLessThan(2000)
+  })
+
+  test('R4: a long word costs about what as many short ones do', () => {
+    const length = 300_000
+    const cost = (text: string) => {
+      const began = ownTime()
+      redactText(text)
+      return ownTime() - began
+    }
+    const least = (text: string) => Math.min(...Array.from({ length: 5 }, () => cost(text)))
+    const words = least('lorem ipsum dolor '.repeat(length / 18))
+    // Trying a word from each of its letters would cost thirty times as much.
+    expect(least('x'.repeat(length)) / words).toBeLessThan(8)
+    expect(least(Buffer.alloc((length * 3) / 4, 'lockstep?!').toString('base64')) / words).toBeLessThan(8)
   })
 
   test('R5: what was masked already still says which secret it was', () => {

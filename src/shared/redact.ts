@@ -54,13 +54,17 @@ const shapes: readonly string[] = [
 const tokens = new RegExp(`(?:(?<![A-Za-z0-9])|(?<=\\\\[bfnrt]))(?:${shapes.join('|')})+`, 'g')
 const privateKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g
-const credentials = /([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#@"'<>\\]{1,2000}@/gi
+/** Looked for from what comes before it, so that a long word is not tried from each of its letters. */
+const credentials = /(?<=[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#@"'<>\\]{1,2000}@/gi
 const scheme =
   /\b(Bearer|Basic|Digest|Negotiate|ApiKey|Token)(\s{1,4})(?=[^\s]*[0-9=._/+-])[A-Za-z0-9._~+/=-]{8,}/gi
 const webhook =
   /(hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/)[^\s"'<>\\]+/gi
-/** `name:` and `name=`, with or without quotes, also where the quotes are escaped because they stand inside JSON. */
-const nameAndSign = /((?:\\{0,8}["'])?)([A-Za-z][A-Za-z0-9_.-]{1,60})\1(\s{0,4}(?:=>|[:=])\s{0,4})/g
+/** What stands between a name and its value. */
+const sign = /\s{0,4}(?:=>|[:=])\s{0,4}/g
+const nameCharacter = /[A-Za-z0-9_.-]/
+const longestName = 61
+const mostSlashes = 8
 const bareValue = /(?:\[redacted\]|[^\s,;&"'\\{}[\]()<>])+/y
 /** The value of a header goes on to the end of its line. */
 const headerValue = /(?:\[redacted\]|[^\r\n"'\\{}[\]<>])+/y
@@ -99,7 +103,7 @@ function redactOnce(text: string): string {
   const plain = text
     .replace(privateKey, redacted)
     .replace(webhook, `$1${redacted}`)
-    .replace(credentials, `$1${redacted}@`)
+    .replace(credentials, `${redacted}@`)
     .replace(scheme, `$1$2${redacted}`)
     .replace(tokens, redacted)
   return redactNamed(plain)
@@ -109,20 +113,44 @@ function redactOnce(text: string): string {
 function redactNamed(text: string): string {
   let result = ''
   let done = 0
-  nameAndSign.lastIndex = 0
-  for (let found = nameAndSign.exec(text); found !== null; found = nameAndSign.exec(text)) {
-    const name = found[2]!
+  sign.lastIndex = 0
+  for (let found = sign.exec(text); found !== null; found = sign.exec(text)) {
+    const from = sign.lastIndex
+    const begin = nameBefore(text, found.index, done)
+    if (begin === null) continue
+    const name = text.slice(begin.start, begin.end)
     if (!isSecretName(name)) continue
-    handle.lastIndex = found.index + found[1]!.length
+    handle.lastIndex = begin.start
     if (handle.test(text)) continue
-    const from = nameAndSign.lastIndex
     const { start, end } = valueAt(text, from, /authorization|cookie/i.test(name))
     if (end === start || masked.test(text.slice(start, end))) continue
     result += text.slice(done, start) + redacted
     done = end
-    nameAndSign.lastIndex = end
+    sign.lastIndex = end
   }
   return result + text.slice(done)
+}
+
+/**
+ * Where the name begins and ends that stands before a place, with or without quotes, also where the quotes are escaped because they stand inside JSON; null if there is none. Nothing
+ * before `floor` belongs to it.
+ */
+function nameBefore(text: string, place: number, floor: number): { start: number; end: number } | null {
+  let end = place
+  let quote = ''
+  if (text[place - 1] === '"' || text[place - 1] === "'") {
+    end = place - 1
+    while (end > floor && text[end - 1] === '\\') end--
+    quote = text.slice(end, place)
+    if (quote.length > mostSlashes + 1) return null
+  }
+  let start = end
+  const least = Math.max(floor, end - longestName)
+  while (start > least && nameCharacter.test(text[start - 1]!)) start--
+  // Without quotes a name begins with its first letter; with them it is all that stands between them.
+  if (quote === '') while (start < end && !/[A-Za-z]/.test(text[start]!)) start++
+  else if (start - quote.length < floor || !text.startsWith(quote, start - quote.length)) return null
+  return end - start >= 2 && /[A-Za-z]/.test(text[start]!) ? { start, end } : null
 }
 
 /** Where a value begins and ends, without its quotes. */
