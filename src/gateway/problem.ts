@@ -3,6 +3,7 @@ import type { Problem } from '../api/shape.ts'
 import type { ErrorCode } from '../shared/error-code.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import { redactText } from '../shared/redact.ts'
+import { partLimits, toJson } from '../shared/to-json.ts'
 
 /** The statuses of what is not simply a request that cannot be carried out. */
 const statuses: Partial<Readonly<Record<ErrorCode, number>>> = {
@@ -85,6 +86,13 @@ export function misfit(part: 'params' | 'query' | 'body', error: z.ZodError): Re
   return new RequestError('invalid_request', `${first?.path ?? part}: ${first?.message ?? 'is wrong'}`, {
     errors,
   })
+}
+
+/** Throws `invalid_request` for JSON that cannot be written into a record: nested too deeply, too large, or with half of a character in it. */
+export function assertWritable(path: string, value: unknown): void {
+  const { problem } = toJson(value, partLimits)
+  if (problem === null) return
+  throw new RequestError('invalid_request', `${path}: ${problem}.`, { errors: [{ path, message: problem }] })
 }
 
 /** What an error says over HTTP. What is nobody's doing but ours says nothing of its cause; the log has it under the id of the request. */

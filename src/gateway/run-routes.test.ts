@@ -28,6 +28,10 @@ async function standing(run: string, wanted: string) {
   })
 }
 
+function nested(depth: number): object {
+  return depth === 0 ? {} : { a: nested(depth - 1) }
+}
+
 /** The entries that a stream of a run that has ended holds. */
 async function streamed(run: string, query = '', headers: Record<string, string> = {}) {
   const { text } = await server.send(`GET /runs/${run}/events${query}`, 'Viewer', undefined, headers)
@@ -151,6 +155,12 @@ describe('runs over HTTP', () => {
     expect(await refused({ runbook: 'nothing' })).toEqual([404, 'not_found'])
     expect(await refused({ runbook: 'rollback-release', version: 7 })).toEqual([404, 'not_found'])
     expect(await refused({ runbook: 'rollback-release', inputs: { nod: 1 } })).toEqual([422, 'invalid_input'])
+    for (const odd of [{ context: { a: '\ud800' } }, { prompt: '\ud800' }, { context: nested(100) }])
+      expect(await refused({ runbook: 'rollback-release', ...odd })).toEqual([422, 'invalid_request'])
+    expect(await refused({ runbook: 'rollback-release', inputs: { node: nested(100) } })).toEqual([
+      422,
+      'invalid_input',
+    ])
     expect(await refused({ runbook: 'rollback-release', mode: 'shadow' })).toEqual([422, 'invalid_request'])
     expect(await refused({ runbook: 'rollback-release', model: 'scripted:/etc/passwd' })).toEqual([
       422,
@@ -246,6 +256,9 @@ describe('tools over HTTP', () => {
     for (const bad of [
       { tool: 'practice.refund', args: { order_id: 1 } },
       { tool: 'no.such', args: {} },
+      { tool: '__proto__', args: {} },
+      { tool: 'practice.get_node', args: { node: '\ud800' } },
+      { tool: 'practice.get_node', args: { node: 'node-1' }, context: nested(100) },
     ])
       for (const path of ['plan', 'invoke'])
         expect((await send(`POST /tools/${path}`, 'SRE', bad)).status).toBe(422)

@@ -13,7 +13,7 @@ import { redactObject, redactText } from '../shared/redact.ts'
 import { Answer, WrittenJson, type HandlersOf } from './handler.ts'
 import { header } from './bind-routes.ts'
 import { assertMay, sees, visible } from './permit.ts'
-import { RequestError } from './problem.ts'
+import { assertWritable, RequestError } from './problem.ts'
 import { findRun, type RunSetup } from './run-setup.ts'
 import { readCursor, readTime, scopeOf, writeCursor } from './run-views.ts'
 import { verifyRun } from './verify-run.ts'
@@ -55,6 +55,8 @@ function beginning({ platform }: RunSetup): HandlersOf<'startRun'> {
     startRun: async (asked) => {
       const { principal, project, body } = asked
       const { tenant } = principal
+      assertWritable('body.context', body.context)
+      assertWritable('body.prompt', body.prompt ?? null)
       const found = await platform.texts.findRunbook(tenant, body.runbook, project)
       const runbook = visible(asked, 'runbook:read', found)
       assertMay(principal, 'run:start', runbook.project)

@@ -11,7 +11,7 @@ import type { Tool } from '../tool/tool.ts'
 import { sendEntry } from '../overview/send-entry.ts'
 import { Answer, type HandlersOf } from './handler.ts'
 import { assertMay, forbidden } from './permit.ts'
-import { RequestError } from './problem.ts'
+import { assertWritable, RequestError } from './problem.ts'
 import type { RunPlatform, RunSetup } from './run-setup.ts'
 
 /** How long a call is waited for before the sender is told to look at the run. */
@@ -36,6 +36,7 @@ export function toolHandlers({ platform }: Pick<RunSetup, 'platform'>): Handlers
       const place = placeOf(platform, principal, project)
       const { tool } = findTool(platform.tools, body.tool)
       assertArguments(tool, body.args)
+      assertWritable('body.context', body.context)
       const call = { ...place, tool, args: body.args, mode: body.mode, context: body.context }
       const { decision, request } = await planCall(platform, call)
       const { verdict, code, rule, reason } = decision
@@ -56,6 +57,7 @@ export function toolHandlers({ platform }: Pick<RunSetup, 'platform'>): Handlers
       assertMay(principal, 'tool:invoke', place.project)
       const { tool } = findTool(platform.tools, body.tool)
       assertArguments(tool, body.args)
+      assertWritable('body.context', body.context)
       const run = await platform.desk.begin({
         ...place,
         ...oneCall(tool, body.args),
@@ -78,6 +80,7 @@ function placeOf({ directory }: RunPlatform, principal: Principal, named: string
 }
 
 function assertArguments(tool: Tool, args: JsonObject): void {
+  assertWritable('body.args', args)
   const problems = tool.checkArguments(args)
   if (problems.length === 0) return
   throw new RequestError('invalid_request', `body.args: ${problems[0]}`, {
