@@ -74,7 +74,8 @@ async function fill(facts: readonly JournalFact[]): Promise<void> {
 }
 
 const { run, facts } = await realRun()
-await fill(facts)
+// Short ones, so that many are soon there: what lists show of a run does not depend on its length.
+await fill([...facts.slice(0, 8), facts.at(-1)!])
 const began = performance.now()
 const platform = await openPlatform({ settings })
 const viewsMs = performance.now() - began
