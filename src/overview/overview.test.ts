@@ -139,6 +139,24 @@ describe('Overview', () => {
     expect(await (await reopen()).run('local', 'r_2')).toMatchObject({ status: 'failed', reason: 'it broke' })
   })
 
+  test('finds by itself what another process has written', async () => {
+    const { openStore, views } = await world({ everyMs: 5 })
+    const other = openStore()
+    const begun = { type: 'run.started', at: 1000, data: { playbook: 'sha256:1', inputs: {} } }
+    await other.append('r_there', [begun], { tenant: 'local', principal: 'bob', expectedSeq: 0 })
+    while ((await views.run('local', 'r_there')) === null)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    await other.append('r_there', [finished('cancelled', 2000)], {
+      tenant: 'local',
+      principal: 'bob',
+      expectedSeq: 1,
+    })
+    while ((await views.run('local', 'r_there'))?.status !== 'cancelled')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    await other.close()
+    await views.close()
+  })
+
   test('V4: views that go on from another store are made anew', async () => {
     const one = await world()
     await one.start('r_old')
