@@ -165,8 +165,8 @@ describe('implementations of one contract do not know each other', () => {
   })
 
   test('another folder knows the contract only', () => {
-    const changes = { 'stream/follow.ts': "import '../journal/memory/open.ts'" }
-    expect(breaches(changes)).toEqual(['backend stream/follow.ts'])
+    const changes = { 'overview/follow.ts': "import '../journal/memory/open.ts'" }
+    expect(breaches(changes)).toEqual(['backend overview/follow.ts'])
   })
 })
 
