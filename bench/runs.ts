@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from '../src/agent/agent.ts'
 import { EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts'
@@ -337,7 +337,7 @@ async function verifying(runs: number): Promise<Row[]> {
     const { verdict } = await verifyBytes(bytes, { verifySignature }, crew)
     if (verdict !== 'consistent') throw new Error(`the export is ${verdict}`)
   }
-  const crew = crewFor(bytes.length)
+  const crew = { ...crewFor(bytes.length), threads: availableParallelism() - 1 }
   const hashed = await rate(() => lines.forEach(nativeHash))
   const one = await rate(check({ ...crew, threads: 0 }))
   const all = await rate(check(crew))

@@ -31,8 +31,8 @@ export interface Crew {
 }
 
 const mebi = 1024 ** 2
-/** A thread takes about as long to start as checking so much. */
-const worthAThread = 24 * mebi
+/** A thread loads the verifier and runs it cold for its first second, so that it is worth it only for much more than that second does. */
+const worthAThread = 96 * mebi
 /** The number of this thread among those that claim chunks. */
 const own = 1
 const program = new URL(import.meta.url.replace(/verify-bytes(\.[jt]s)$/, 'verify-thread$1'))
