@@ -43,9 +43,10 @@ export class DeliveryRows {
     )
   }
 
-  /** Adds a delivery that is due at once; false if there is one with its id. */
+  /** Adds a delivery that is due now; false if there is one with its id. */
   add(
     delivery: Pick<DueDelivery, 'id' | 'tenant' | 'webhook' | 'event' | 'subject' | 'at' | 'body'>,
+    now: number,
   ): boolean {
     const { id, tenant, webhook, event, subject, at, body } = delivery
     const { changes } = this.#database
@@ -53,7 +54,7 @@ export class DeliveryRows {
         `INSERT OR IGNORE INTO deliveries (id, tenant, webhook, event, subject, at, body, next_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(id, tenant, webhook, event, subject, at, body, at)
+      .run(id, tenant, webhook, event, subject, at, body, now)
     return changes === 1
   }
 

@@ -200,7 +200,8 @@ export class Outbox {
     const { id: webhook, tenant, template } = target
     const id = `dlv_${digest(`${webhook}/${event.id}`).slice('sha256:'.length, 'sha256:'.length + 24)}`
     const body = eventBody(event, template, { ...about, tenant, url: this.#options.url() })
-    this.#rows.add({ id, tenant, webhook, event: event.type, subject: event.subject, at: event.at, body })
+    const { type, subject, at } = event
+    this.#rows.add({ id, tenant, webhook, event: type, subject, at, body }, this.#now())
     return id
   }
 
