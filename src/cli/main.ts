@@ -73,6 +73,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./resume-command.ts')).resumeCommand,
   },
   {
+    name: 'recover',
+    summary: 'Take up every run that was cut off',
+    load: async () => (await import('./recover-command.ts')).recoverCommand,
+  },
+  {
     name: 'tail',
     summary: 'Show a run as it goes on',
     load: async () => (await import('./tail-command.ts')).tailCommand,

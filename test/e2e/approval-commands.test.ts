@@ -169,6 +169,17 @@ describe('a run under a policy', () => {
     expect(log()).toBe('look\n')
   })
 
+  it('is taken up by recover with all others that have not ended, each as far as it goes', async () => {
+    const [one, two] = [await held(), await held()]
+    expect((await lockstep('approve', one.id, '--as', 'ann')).code).toBe(0)
+    const { code, out } = await lockstep('recover')
+    expect(code, out).toBe(4)
+    expect(out).toContain(`${one.run} · taken up\n`)
+    expect(out).toMatch(new RegExp(`^succeeded .*run ${one.run}$`, 'm'))
+    expect(out).toContain(`then: npx lockstep resume ${two.run}\n`)
+    expect(log()).toBe('look\nlook\npay --amount=30\n')
+  })
+
   it('fails the step of a Markdown playbook with who denied it and why; approved, it goes on', async () => {
     write(
       'p.md',
