@@ -177,5 +177,7 @@ async function examineCheckout(from: string | null): Promise<Judged> {
 }
 
 function examineConsole(): Judged {
-  return consoleFolder() === null ? note('not built; the HTTP interface works without it', 'npm run build:console') : ok('built')
+  return consoleFolder() === null
+    ? note('not built; the HTTP interface works without it', 'npm run build:console')
+    : ok('built')
 }
