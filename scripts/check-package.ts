@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkPackedFiles } from './check-packed-files.ts'
-import { consumerProgram, consumerConfig } from './package-consumer.ts'
+import { consumerConfig, consumerProgram, serveProgram } from './package-consumer.ts'
 import { openRegistry, type PackedPackage } from './package-registry.ts'
 import { productionPackages } from './production-packages.ts'
 import { run } from './run-command.ts'
@@ -24,6 +24,7 @@ try {
   checkPackedFiles(join(consumer, 'node_modules/lockstep'))
   runBinary(consumer)
   importLibrary(consumer)
+  serve(consumer)
   runReadme(consumer)
   typeCheck(consumer)
   process.stdout.write('The packed package installs offline, runs, imports and type-checks.\n')
@@ -87,6 +88,12 @@ function runBinary(consumer: string): void {
 function importLibrary(consumer: string): void {
   writeFileSync(join(consumer, 'consumer.ts'), consumerProgram)
   run('node', ['consumer.ts'], { cwd: consumer, silent: true })
+}
+
+function serve(consumer: string): void {
+  writeFileSync(join(consumer, 'serve.mjs'), serveProgram)
+  // It says on the error stream that it ends.
+  run('node', ['serve.mjs'], { cwd: consumer })
 }
 
 /** Pastes the README's first program into the project, and compares what it prints with what the README says it prints. */

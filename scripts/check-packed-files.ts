@@ -8,6 +8,8 @@ const expected = [
   'SECURITY.md',
   'bin/lockstep.js',
   'dist/cli/main.js',
+  'dist/console/index.html',
+  'dist/console/theme.js',
   'dist/index.d.ts',
   'dist/index.js',
   'examples/refund-desk.yaml',
@@ -18,6 +20,8 @@ const expected = [
 
 /** Besides the expected files only these may be in the package: compiled modules without tests, and plain data. */
 const compiled = /^dist\/(?!.*\.(?:test|suite)\.)[\w/-]+(?:\.js|\.d\.ts)$/
+/** The console as it was built. */
+const console = /^dist\/console\/(?:icon\.svg|assets\/[\w.-]+\.(?:js|css))$/
 const data =
   /^schema\/[\w-]+\.json$|^examples\/(?:runbooks\/|platform\/)?(?:policies\/)?[\w.-]+\.(?:json|yaml|mjs|md)$|^docs\/(?:reference|errors|guide)\/[\w-]+\.md$/
 
@@ -28,7 +32,7 @@ export function checkPackedFiles(folder: string): void {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
   const missing = expected.filter((file) => !files.includes(file))
   const strangers = files.filter(
-    (file) => !expected.includes(file) && !compiled.test(file) && !data.test(file),
+    (file) => !expected.includes(file) && !compiled.test(file) && !console.test(file) && !data.test(file),
   )
   if (missing.length > 0) throw new Error(`missing from the package: ${missing.join(', ')}`)
   if (strangers.length > 0) throw new Error(`not meant for the package: ${strangers.join(', ')}`)
