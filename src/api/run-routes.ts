@@ -143,7 +143,13 @@ export const runRoutes = {
     summary: 'The record of a run: lines of JSON that can be verified, or a page to read.',
     access: 'run:read',
     params: byId,
-    query: z.object({ format: z.enum(['jsonl', 'html']).default('jsonl') }),
+    query: z.object({
+      format: z.enum(['jsonl', 'html']).default('jsonl'),
+      whole: z
+        .stringbool()
+        .default(false)
+        .describe('With the payloads that hold a secret; takes an Admin of the tenant.'),
+    }),
     response: null,
     produces: ['application/x-ndjson', 'text/html'],
   }),

@@ -95,6 +95,8 @@ describe('runs over HTTP', () => {
     expect((await streamed(run, '', { 'last-event-id': String(done.seq) })).seqs).toEqual([])
     const lines = await send(`GET /runs/${run}/export`, 'Viewer')
     expect(lines.text.split('\n').length).toBeGreaterThan(done.seq)
+    expect((await send(`GET /runs/${run}/export?whole=true`, 'SRE')).status).toBe(403)
+    expect((await send(`GET /runs/${run}/export?whole=true`, 'Admin')).status).toBe(200)
     const html = await send(`GET /runs/${run}/export?format=html`, 'Viewer')
     expect(html.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',

@@ -20,6 +20,8 @@ import { verifyRun } from './verify-run.ts'
 
 /** How many streams one sender may keep open. */
 const mostStreams = 2000
+/** How many entries are read before the one that was named, for who comes from a little further back. */
+const headStart = 500
 
 /** Answers about runs, and acts on them. */
 export function runHandlers(setup: RunSetup): HandlersOf<keyof typeof runRoutes> {
@@ -112,7 +114,9 @@ function following(setup: RunSetup): HandlersOf<'followRun'> {
       })
       out.flushHeaders()
       const after = query.after ?? lastSeen(request)
-      streams.follow({ tenant: principal.tenant, run: card.run, after }, out, async () => {
+      // The entry that ends a run may lie before the one that was named; and who comes back together does so from about the same place.
+      const from = card.endedAt === null ? Math.max(0, Math.min(after, card.entries) - headStart) : 0
+      streams.follow({ tenant: principal.tenant, run: card.run, after, from }, out, async () => {
         const now = await door.identify(request)
         return (
           now !== null &&
@@ -191,7 +195,10 @@ function records(setup: RunSetup): HandlersOf<'exportRun' | 'verifyRun'> {
   return {
     exportRun: async (asked) => {
       const { run } = await findRun(setup, asked)
-      const lines = await exportChains(store, [run], { redact: redactObject })
+      const { whole } = asked.query
+      // With everything in it, it is for who could read the store.
+      if (whole) assertMay(asked.principal, 'tenant:write', null)
+      const lines = await exportChains(store, [run], whole ? {} : { redact: redactObject })
       if (asked.query.format === 'html')
         return new Answer(reports.writePage(lines), {
           headers: {

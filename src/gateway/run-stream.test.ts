@@ -60,7 +60,7 @@ async function serve(told: Told, options: Partial<RunStreamsOptions> = {}, still
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
     response.once('close', () => cut.push(response.writableFinished ? 'ended' : 'cut'))
-    made.follow({ tenant: 't', run: 'r_1', after }, response, stillMay)
+    made.follow({ tenant: 't', run: 'r_1', after, from: after }, response, stillMay)
   })
   servers.push(server)
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
@@ -92,8 +92,9 @@ describe('RunStreams', () => {
     const told = new Told()
     for (let n = 0; n < 50; n++) told.add('x.y')
     const { url, streams: made } = await serve(told)
-    const followers = await Promise.all(Array.from({ length: 30 }, (_, n) => open(`${url}?after=${n}`)))
-    const all = followers.map(read)
+    const first = await open(url)
+    const others = await Promise.all(Array.from({ length: 29 }, (_, n) => open(`${url}?after=${n + 1}`)))
+    const all = [first, ...others].map(read)
     await until(() => made.size === 30)
     for (let n = 0; n < 50; n++) told.add('x.y')
     told.add('run.finished')
@@ -137,6 +138,25 @@ describe('RunStreams', () => {
     may = false
     await new Promise((resolve) => stream.once('end', resolve))
     expect(text).not.toContain('event: end')
+  })
+
+  it('F5: forgets what everybody was sent, and reads again for who comes from further back', async () => {
+    const told = new Told()
+    for (let n = 0; n < 20; n++) told.add('x.y')
+    const { url, streams: made } = await serve(told, { keptBytes: 200 })
+    const one = await open(`${url}?after=5`)
+    let seen = ''
+    one.on('data', (chunk) => (seen += String(chunk)))
+    await until(() => seqsIn(seen).length === 15)
+    told.add('x.y')
+    await until(() => seqsIn(seen).length === 16)
+    const two = read(await open(url))
+    await until(() => made.size === 2)
+    told.add('run.finished')
+    await new Promise((resolve) => one.once('end', resolve))
+    expect(seqsIn(seen)).toEqual(Array.from({ length: 17 }, (_, n) => 6 + n))
+    expect(seqsIn(await two)).toEqual(Array.from({ length: 22 }, (_, n) => 1 + n))
+    expect(told.reads).toBe(2)
   })
 
   it('stops reading when the last one has left, and begins again for the next', async () => {

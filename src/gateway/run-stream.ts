@@ -5,10 +5,11 @@
  * Talks to: the engine, which tells what is written.
  *
  * Invariants
- * F1  However many follow a run, its record is read once.
+ * F1  However many follow a run, its record is read once for all who begin at about the same place.
  * F2  Everybody is sent every entry after the one they name, in order, none twice. Who is sent an end has all of them.
  * F3  Who is slow keeps nobody waiting and costs no memory but their place; who takes nothing for a while is cut off, and may come again.
  * F4  Who may no longer see the run is cut off the next time it is looked, at the latest with the next sign of life.
+ * F5  What everybody was sent is forgotten when it is much, so that a run that goes on for days costs no more than a short one.
  */
 import type { ServerResponse } from 'node:http'
 import { setImmediate as breathe } from 'node:timers/promises'
@@ -22,21 +23,33 @@ export interface RunStreamsOptions {
   readonly beatMs?: number
   /** How long somebody may take nothing, in milliseconds. */
   readonly patienceMs?: number
+  /** How much of a run is kept although everybody was sent it, in bytes. */
+  readonly keptBytes?: number
 }
 
 /** Somebody who follows a run. */
 interface Follower {
   readonly out: ServerResponse
   readonly stillMay: () => Promise<boolean>
-  /** How many of the frames were written to them. */
+  /** The number of the last entry that was written to them. */
   position: number
   /** Whether they have to take what was written before more is. */
   full: boolean
   patience: NodeJS.Timeout | undefined
 }
 
+/** Which entries of which run are followed. */
+export interface Followed {
+  readonly tenant: string
+  readonly run: string
+  readonly after: number
+  readonly from: number
+}
+
 /** How much is written at once to somebody who has to catch up. */
 const chunkBytes = 64 * 1024
+/** How much of a run is kept for who comes later, in bytes. */
+const mostKept = 16_000_000
 /** How long a record is read before others get a turn, in milliseconds. */
 const longestTurn = 10
 /** The longest pause between two rounds, in milliseconds. */
@@ -45,7 +58,7 @@ const longestPause = 100
 /** The streams of all runs that are followed. */
 export class RunStreams {
   readonly #options: RunStreamsOptions
-  readonly #runs = new Map<string, FollowedRun>()
+  readonly #runs = new Map<string, Set<FollowedRun>>()
   #followers = 0
 
   constructor(options: RunStreamsOptions) {
@@ -57,15 +70,26 @@ export class RunStreams {
     return this.#followers
   }
 
-  /** Sends the entries of a run after a number until it ends, the connection does, or `stillMay` says no. */
+  /**
+   * Sends the entries of a run after a number until it ends, the connection does, or `stillMay` says no. `from` is an entry before the one that ends the run, so that the end is
+   * seen; at most `after`.
+   */
   follow(
-    { tenant, run, after }: { readonly tenant: string; readonly run: string; readonly after: number },
+    { tenant, run, after, from }: Followed,
     out: ServerResponse,
     stillMay: () => Promise<boolean>,
   ): void {
-    const known = this.#runs.get(run)
-    const followed = known ?? new FollowedRun(this.#options, tenant, run, () => this.#runs.delete(run))
-    if (known === undefined) this.#runs.set(run, followed)
+    const all = this.#runs.get(run) ?? new Set<FollowedRun>()
+    this.#runs.set(run, all)
+    let followed = [...all].find((each) => each.reachesBack(after))
+    if (followed === undefined) {
+      const begun = new FollowedRun(this.#options, { tenant, run, from }, () => {
+        all.delete(begun)
+        if (all.size === 0 && this.#runs.get(run) === all) this.#runs.delete(run)
+      })
+      all.add(begun)
+      followed = begun
+    }
     this.#followers++
     out.once('close', () => this.#followers--)
     followed.add(out, after, stillMay)
@@ -73,7 +97,7 @@ export class RunStreams {
 
   /** Cuts everybody off. */
   close(): void {
-    for (const followed of this.#runs.values()) followed.close()
+    for (const all of this.#runs.values()) for (const followed of all) followed.close()
     this.#runs.clear()
   }
 }
@@ -81,7 +105,10 @@ export class RunStreams {
 class FollowedRun {
   readonly #options: RunStreamsOptions
   readonly #onEmpty: () => void
-  readonly #frames: Buffer[] = []
+  #frames: Buffer[] = []
+  /** The number of the entry before the first frame. */
+  #base: number
+  #bytes = 0
   readonly #followers = new Set<Follower>()
   readonly #controller = new AbortController()
   readonly #beat: NodeJS.Timeout
@@ -90,11 +117,21 @@ class FollowedRun {
   #round: NodeJS.Timeout | undefined
   #lastRoundMs = 0
 
-  constructor(options: RunStreamsOptions, tenant: string, run: string, onEmpty: () => void) {
+  constructor(
+    options: RunStreamsOptions,
+    { tenant, run, from }: Pick<Followed, 'tenant' | 'run' | 'from'>,
+    onEmpty: () => void,
+  ) {
     this.#options = options
     this.#onEmpty = onEmpty
+    this.#base = from
     this.#beat = setInterval(() => void this.#giveSign(), options.beatMs ?? 15_000).unref()
     void this.#read(tenant, run)
+  }
+
+  /** Whether it holds, or will hold, everything after an entry. */
+  reachesBack(after: number): boolean {
+    return after >= this.#base
   }
 
   add(out: ServerResponse, after: number, stillMay: () => Promise<boolean>): void {
@@ -120,10 +157,12 @@ class FollowedRun {
     try {
       const engine = await this.#options.engineOf(tenant)
       let began = performance.now()
-      for await (const entry of engine.tail(run, 1, this.#controller.signal)) {
+      for await (const entry of engine.tail(run, this.#base + 1, this.#controller.signal)) {
         const sent = sendEntry(entry)
         const text = `id: ${sent.seq}\nevent: entry\ndata: ${JSON.stringify(sent)}\n\n`
-        this.#frames.push(Buffer.from(text))
+        const frame = Buffer.from(text)
+        this.#frames.push(frame)
+        this.#bytes += frame.length
         if (entry.type === 'run.finished') this.#ended = true
         this.#scheduleRound()
         // A long record is read without keeping others waiting.
@@ -147,19 +186,31 @@ class FollowedRun {
         const began = performance.now()
         for (const follower of this.#followers) this.#write(follower)
         this.#lastRoundMs = performance.now() - began
+        if (this.#bytes > (this.#options.keptBytes ?? mostKept)) this.#forget()
       },
       Math.min(this.#lastRoundMs, longestPause),
     )
   }
 
+  /** F5. */
+  #forget(): void {
+    const sent = Math.min(...Array.from(this.#followers, ({ position }) => position)) - this.#base
+    if (!(sent > 0)) return
+    const gone = this.#frames.slice(0, sent)
+    for (const frame of gone) this.#bytes -= frame.length
+    this.#frames = this.#frames.slice(sent)
+    this.#base += gone.length
+  }
+
   /** F2, F3: writes what there is, as far as they take it. */
   #write(follower: Follower): void {
     const { out } = follower
-    while (!follower.full && follower.position < this.#frames.length) {
+    const last = () => this.#base + this.#frames.length
+    while (!follower.full && follower.position < last()) {
       const chunk: Buffer[] = []
       let bytes = 0
-      while (follower.position < this.#frames.length && bytes < chunkBytes) {
-        const frame = this.#frames[follower.position++]!
+      while (follower.position < last() && bytes < chunkBytes) {
+        const frame = this.#frames[follower.position++ - this.#base]!
         chunk.push(frame)
         bytes += frame.length
       }
