@@ -6,6 +6,7 @@
  * P2  What was opened is closed in the reverse order, also where opening goes wrong halfway.
  * P3  Closing leaves every run such that it can be taken up: nothing new is begun, and what is in flight is waited for.
  */
+import type { FastifyInstance } from 'fastify'
 import { mkdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -227,11 +228,13 @@ export async function serve(
   const { host, port } = settings
   let url = ''
   const platform = await openPlatform({ ...options, url: () => url })
-  const { createPlatformGateway } = await import('./gateway/platform-gateway.ts')
-  const app = await createPlatformGateway(platform, log === undefined ? {} : { log })
+  let app: FastifyInstance | null = null
   try {
-    await app.listen({ host, port })
-    url = addressOf(host, (app.server.address() as AddressInfo).port)
+    const { createPlatformGateway } = await import('./gateway/platform-gateway.ts')
+    const made = await createPlatformGateway(platform, log === undefined ? {} : { log })
+    app = made
+    await made.listen({ host, port })
+    url = addressOf(host, (made.server.address() as AddressInfo).port)
     writeServerNote(settings.home, { pid: process.pid, url, since: new Date().toISOString() })
     await platform.recover()
     const sampleRun = await offerSamples(platform, options)
@@ -241,12 +244,12 @@ export async function serve(
     }))
     const close = async (how?: { readonly graceMs?: number }) => {
       removeServerNote(settings.home)
-      await app.close()
+      await made.close()
       await platform.close(how)
     }
     return { platform, url, firstLinks, sampleRun, close }
   } catch (error) {
-    await app.close()
+    await app?.close()
     await platform.close({ graceMs: 0 })
     throw cannotListen(error, host, port)
   }

@@ -44,5 +44,6 @@ async function addressOf({ home, publicUrl, host, port }: Settings): Promise<str
   const engine = await connectEngine(home).catch(() => null)
   engine?.close()
   const note = engine === null ? null : readServerNote(home, engine.pid)
-  return note?.url ?? `http://${host}:${port}`
+  const name = /^(?:127(?:\.\d+){3}|::1|0\.0\.0\.0|::)$/.test(host) ? 'localhost' : host
+  return note?.url ?? `http://${name}:${port}`
 }

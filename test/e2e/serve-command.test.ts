@@ -27,7 +27,7 @@ it.skipIf(process.platform === 'win32')(
     expect(await asked).toEqual({ ok: true })
     expect(code).toBe(0)
     expect(out).toContain(`Data folder: ${join(folder, 'data')}`)
-    expect(out).toMatch(/admin@local +http:\/\/127\.0\.0\.1:\d+\/console\/sign-in#token=lnk_/)
+    expect(out).toMatch(/admin@local +http:\/\/localhost:\d+\/console\/sign-in#token=lnk_/)
     expect(out).toMatch(/A sample run waits for the approver: r_/)
     expect(out).toContain('Ended.')
     // The log has the request, and neither its header nor what stood behind the question mark.
