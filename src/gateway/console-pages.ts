@@ -12,14 +12,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { LockstepError } from '../shared/lockstep-error.ts'
-
-/** Where the console lies once it is built: beside the compiled package, or in `dist` of a checkout. */
-export const consoleFolder = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../dist/console' : '../console', import.meta.url),
-)
+import { consoleFolder } from '../source/console-folder.ts'
 
 /** The address, below the gateway's, that signs somebody in with a one-time link. The token is in the fragment, which no log and no referrer sees. */
 export function signInPath(token: string): string {
@@ -46,11 +41,12 @@ const types: Readonly<Record<string, string>> = {
 const fallbackType = 'application/octet-stream'
 
 /** Adds the console to a gateway: `/console/…`, and `/` leads there. Without a built console it says how to build one. */
-export function consolePages(folder: string = consoleFolder): (app: FastifyInstance) => void {
-  const files = readFiles(folder)
-  const page = existsSync(join(folder, 'index.html'))
-    ? readFileSync(join(folder, 'index.html'), 'utf8')
-    : null
+export function consolePages(folder: string | null = consoleFolder()): (app: FastifyInstance) => void {
+  const files = folder === null ? new Map<string, ConsoleFile>() : readFiles(folder)
+  const page =
+    folder !== null && existsSync(join(folder, 'index.html'))
+      ? readFileSync(join(folder, 'index.html'), 'utf8')
+      : null
   return (app) => {
     app.get('/', (_request, reply) => reply.redirect('/console/'))
     app.get('/console', (_request, reply) => reply.redirect('/console/'))
