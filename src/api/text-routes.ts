@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { route } from './route.ts'
 import { id, object, page, paging, time, title } from './shape.ts'
 
-const text = z.string().max(1_000_000)
+// Whatever is read of a text is read while others wait.
+const text = z.string().max(200_000)
 const note = z.string().trim().max(500).optional()
 /** How a playbook is spelled. */
 export const playbookFormat = z.enum(['yaml', 'markdown', 'json'])

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { closeSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { loadSqlite } from '../journal/load-sqlite.ts'
 import { RequestError } from './problem.ts'
@@ -25,6 +26,8 @@ export class AnswerBook {
   readonly #now: () => number
 
   constructor(path: string, now: () => number = Date.now) {
+    // For nobody else to read, as the files that SQLite puts beside it.
+    if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600))
     const { DatabaseSync } = loadSqlite()
     this.#database = new DatabaseSync(path)
     this.#now = now

@@ -137,7 +137,9 @@ async function writeArchive(
     remove()
     throw error
   }
-  const name = fileName(`lockstep-${tenant}-${sendTime(period.from).slice(0, 10)}`)
+  const name = fileName(
+    `lockstep-${tenant}-${period.from === 0 ? 'all' : sendTime(period.from).slice(0, 10)}`,
+  )
   return new Answer(createReadStream(path).once('close', remove), {
     headers: {
       'content-type': 'application/zip',

@@ -35,7 +35,7 @@ describe('playbooks over HTTP', () => {
       )
       const refused = await server.send('POST /runbooks', 'Admin', { text, format: 'yaml' })
       expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_playbook' } })
-      expect(refused.body.detail).toMatch(/^secrets\.token: /)
+      expect(refused.body.detail).toMatch(/^The secret token is of /)
       const made = await server.send('POST /runbooks', 'SRE', {
         text: text
           .replace(reference, 'store:NODE')

@@ -43,7 +43,8 @@ function outgoing(
         'invalid_request',
         'body.url: holds a name or a password, which would be shown in lists.',
       )
-    if (!settings.webhooks.allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
+    const here = /^(?:.+\.)?localhost\.?$/i.test(host) || (isIP(host) !== 0 && !isPublicAddress(host))
+    if (!settings.webhooks.allowPrivate && here)
       throw new RequestError(
         'invalid_request',
         'body.url: is an address of this machine or of a private network.',

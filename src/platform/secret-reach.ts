@@ -12,7 +12,7 @@ export function assertSecretReach(secrets: Playbook['secrets'], tenant: string):
     const where = tenant === localTenant ? 'names secrets of the store alone' : 'uses no secrets'
     throw new LockstepError(
       'invalid_playbook',
-      `secrets.${name}: ${reference.split(':', 1)[0]}: a playbook that is published here ${where}.`,
+      `The secret ${name} is of ${reference.split(':', 1)[0]}, and a playbook that is published here ${where}.`,
       {
         hint:
           tenant === localTenant

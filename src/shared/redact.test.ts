@@ -201,3 +201,15 @@ function timed(text: string): number {
   redactText(text)
   return performance.now() - start
 }
+
+test('our own credentials are taken out, and the ids of keys and what they permit stay', () => {
+  const secret = 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0-_x'
+  for (const token of [
+    `lk_abcdefg2_${secret}`,
+    `lnk_abcdefghijklmno2.${secret}`,
+    `ses_abcdefghijklmno2.${secret}`,
+  ])
+    expect(redactText(`it said ${token}!`)).toBe('it said [redacted]!')
+  for (const plain of ['by apikey:key_abcdefghijklmno2', 'Your roles do not permit apikey:write here.'])
+    expect(redactText(plain)).toBe(plain)
+})

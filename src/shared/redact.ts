@@ -46,6 +46,9 @@ const shapes: readonly string[] = [
   `glc_${key}{20,}`,
   `SK[0-9a-f]{32}`,
   `[0-9]{8,10}:AA${key}{32,}`,
+  // Our own: keys, sessions and one-time links.
+  `lk_[a-z2-7]{8}_${key}{16,}`,
+  `(?:lnk|ses)_[a-z2-7]{16}\\.${key}{16,}`,
   // JSON Web Tokens: two or three parts, the first of which is an object.
   `eyJ${key}{8,}\\.eyJ${key}{8,}(?:\\.${key}*)?`,
 ]
@@ -79,6 +82,9 @@ const masked = new RegExp(
     '\\{ {0,4}secrets\\.[A-Za-z_][A-Za-z0-9_]{0,127} {0,4}\\}',
     '(?:env|store):[A-Za-z_][A-Za-z0-9_.-]{0,127}',
     'file:/[^\\r\\n"\']{1,200}',
+    // The id of an API key, and what may be permitted with keys: `apikey:key_…`, `apikey:write`.
+    'key_[a-z2-7]{16}',
+    'read|write',
   ].join('|')})$`,
 )
 /** A handle is no name with a value behind it. */

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { loadSqlite } from '../journal/load-sqlite.ts'
 
@@ -27,6 +28,8 @@ export class DeliveryRows {
   readonly #database: DatabaseSync
 
   constructor(path: string) {
+    // For nobody else to read, as the files that SQLite puts beside it.
+    if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600))
     const { DatabaseSync } = loadSqlite()
     this.#database = new DatabaseSync(path, { timeout: 10_000 })
     this.#database.exec(
