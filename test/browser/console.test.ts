@@ -173,6 +173,46 @@ test('a run is watched, approved by somebody else with the keyboard, and seen to
   await admin.page.getByText(/^(consistent|proven)$/).waitFor()
 })
 
+test('a playbook is written, its mistake is shown and mended, and a run of it is begun with a form', async (context) => {
+  withBrowser(context)
+  const sam = await signedIn('sam@local', 'SRE')
+  await sam.goTo('/playbooks')
+  await sam.page.getByRole('link', { name: 'New playbook' }).click()
+  const editor = sam.page.getByRole('textbox', { name: 'Text of the playbook' })
+  await editor.waitFor()
+  const publish = sam.page.getByRole('button', { name: 'Publish' })
+  await expect.poll(() => publish.isEnabled()).toBe(true)
+  expect(await sam.examine()).toEqual([])
+  const text = cordon.replace('careful-cordon', 'written-here').replace(', required_roles: [OnCall]', '')
+  const write = async (whole: string) => {
+    await editor.focus()
+    await sam.page.keyboard.press('ControlOrMeta+a')
+    await sam.page.keyboard.insertText(whole)
+  }
+  await write(text.replace('steps:', 'stepz:'))
+  await sam.page.getByText('stepz').nth(1).waitFor()
+  await expect.poll(() => publish.isDisabled()).toBe(true)
+  await write(text)
+  await sam.page.getByText('No mistakes found.').waitFor()
+  await sam.page
+    .getByRole('group', { name: 'The steps of the playbook' })
+    .getByText('practice.get_node')
+    .waitFor()
+  await publish.click()
+  await sam.page.getByRole('heading', { name: 'written-here' }).waitFor()
+
+  await sam.page.getByRole('button', { name: 'Start a run' }).click()
+  const dialog = sam.page.getByRole('dialog')
+  await dialog.getByLabel('Mode').selectOption('execute')
+  await dialog.getByLabel(/^node/).fill('node-9')
+  expect(await sam.examine()).toEqual([])
+  await dialog.getByRole('button', { name: /^Start/ }).click()
+  await status(sam.page).getByText('succeeded').waitFor()
+  // A text that arrives at once is put in by the browser, which tries to style it, and may not.
+  expect(sam.complaints.filter((complaint) => !complaint.startsWith('Applying inline style'))).toEqual([])
+  await sam.close()
+})
+
 test('a denial takes a reason, and ends what it was about', async (context) => {
   withBrowser(context)
   const { run, approval } = await begin('node-3')

@@ -57,6 +57,10 @@ export class Visitor {
       timezoneId: 'UTC',
     })
     context.setDefaultTimeout(60_000)
+    // A script that tries to make code is stopped without a word in the console.
+    await context.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective }) => {
+      if (violatedDirective.startsWith('script-src')) console.error('a script was stopped: ' + violatedDirective)
+    })`)
     return new Visitor(context, await context.newPage(), url)
   }
 
@@ -86,8 +90,11 @@ export class Visitor {
 
   async #axe(options: string): Promise<string[]> {
     const { violations } = await this.page.evaluate<AxeResult>(`axe.run(document, ${options})`)
-    return violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        ({ target, html, failureSummary }) =>
+          `${id}: ${target.join(' ')}: ${html.slice(0, 200)}: ${failureSummary}`,
+      ),
     )
   }
 
@@ -96,11 +103,9 @@ export class Visitor {
   }
 }
 
+type AxeNode = { readonly target: readonly string[]; readonly html: string; readonly failureSummary: string }
 type AxeResult = {
-  readonly violations: readonly {
-    readonly id: string
-    readonly nodes: readonly { readonly target: readonly string[] }[]
-  }[]
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly AxeNode[] }[]
 }
 
 const axeSource = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
