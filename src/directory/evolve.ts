@@ -5,12 +5,12 @@
  * Talks to: nothing. Never decides: folding a chain again gives the state that was.
  *
  * Invariants
- * E1  What ended, or whose time had passed when another of its kind was made, is not in the state; credentials follow it.
+ * E1  What ended, or whose time had passed when another of its kind was made, is not in the state; credentials follow it. Who is behind what was begun stays: every owner of a key, and who made a hook.
  * E2  Who is disabled has no session and no link.
  * E3  A text keeps every version it ever had.
  */
 import type { DirectoryEntry, FactData } from './fact.ts'
-import type { PublishedPolicy, Runbook, TenantState, TextVersion } from './state.ts'
+import type { ApiKey, PublishedPolicy, Runbook, TenantState, TextVersion } from './state.ts'
 
 /** The state after one more entry. It takes the given state over: use only the one it returns. */
 export function evolve(state: TenantState, entry: DirectoryEntry): TenantState {
@@ -55,10 +55,20 @@ export function evolve(state: TenantState, entry: DirectoryEntry): TenantState {
       break
     }
     case 'apikey.made':
-      state.keys.set(entry.data.id, { ...entry.data, createdBy: by, createdAt: at, revoked: false })
+      state.keys.set(entry.data.id, {
+        ...entry.data,
+        owners: ownersOf(undefined, entry.data.owner),
+        createdBy: by,
+        createdAt: at,
+        revoked: false,
+      })
       break
     case 'apikey.rotated':
-      replace(state.keys, entry.data.id, { ...entry.data, createdBy: by })
+      replace(state.keys, entry.data.id, {
+        ...entry.data,
+        owners: ownersOf(state.keys.get(entry.data.id), entry.data.owner),
+        createdBy: by,
+      })
       break
     case 'apikey.revoked':
       replace(state.keys, entry.data.id, { revoked: true })
@@ -117,6 +127,7 @@ export function evolve(state: TenantState, entry: DirectoryEntry): TenantState {
       break
     case 'hook.made':
       state.hooks.set(entry.data.id, { ...entry.data, createdAt: at, createdBy: by })
+      state.hookMakers.set(entry.data.id, makersOf(state, by))
       break
     case 'hook.removed':
       state.hooks.delete(entry.data.id)
@@ -129,6 +140,17 @@ export function evolve(state: TenantState, entry: DirectoryEntry): TenantState {
       entry satisfies never
   }
   return state
+}
+
+function ownersOf(known: ApiKey | undefined, owner: string | null): readonly string[] {
+  return [...new Set([...(known?.owners ?? []), ...(owner === null ? [] : [owner])])]
+}
+
+/** Who does something, and the person whose key they do it by at this moment. */
+function makersOf({ keys, users }: TenantState, by: string): readonly string[] {
+  const owner = by.startsWith('apikey:') ? keys.get(by.slice('apikey:'.length))?.owner : null
+  const person = owner == null ? undefined : users.get(owner)?.email
+  return person === undefined ? [by] : [by, person]
 }
 
 function indexBindings(state: TenantState, subject: string): void {

@@ -41,6 +41,8 @@ export interface ApiKey {
   readonly name: string
   readonly prefix: string
   readonly owner: string | null
+  /** Every user whose it ever was, the first one first. */
+  readonly owners: readonly string[]
   readonly createdBy: string
   readonly createdAt: number
   readonly expiresAt: number | null
@@ -137,6 +139,8 @@ export interface TenantState {
   readonly policies: Map<string, PublishedPolicy>
   readonly webhooks: Map<string, Webhook>
   readonly hooks: Map<string, IncomingHook>
+  /** Who made a hook, as the chain names them and as the persons they were then: also of one that is no more, since runs that it began may still wait. */
+  readonly hookMakers: Map<string, readonly string[]>
 }
 
 /** A tenant of which nothing is known. */
@@ -158,5 +162,6 @@ export function createState(id: string): TenantState {
     policies: new Map(),
     webhooks: new Map(),
     hooks: new Map(),
+    hookMakers: new Map(),
   }
 }

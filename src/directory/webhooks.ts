@@ -88,6 +88,11 @@ export class Hooks {
     return null
   }
 
+  /** Who made the hook, as the chain names them and as the persons they were then, also if it is no more; empty if there never was one. */
+  makers(tenant: string, id: string): readonly string[] {
+    return this.#log.find(tenant)?.hookMakers.get(id) ?? []
+  }
+
   /** The secret that signs what comes in; null if there is no such hook. */
   secret(id: string): string | null {
     return secretOf(this.#log, 'hook', id)

@@ -5,14 +5,12 @@ import type { Principal } from '../directory/principal.ts'
 import type { JournalEntry } from '../journal/journal.ts'
 import { describeEntry } from '../overview/describe-entry.ts'
 import { heldCalls, type HeldCall } from '../overview/held-call.ts'
-import { readOrigin } from '../overview/run-origin.ts'
 import { sendEntry, sendTime } from '../overview/send-entry.ts'
 import type { ApprovalCard } from '../overview/view-rows.ts'
-import { personsOf, starterOf, type Starter } from '../platform/starter.ts'
+import { runRequesters } from '../platform/run-requesters.ts'
+import { starterOf } from '../platform/starter.ts'
 import { authorise } from '../directory/authorise.ts'
 import { judgeApproval, whyNoVote, type Vote } from '../policy/judge-approval.ts'
-import { requestersOf } from '../run/requesters-of.ts'
-import type { JsonObject } from '../shared/json.ts'
 import { redactObject, redactText } from '../shared/redact.ts'
 import type { HandlersOf } from './handler.ts'
 import { assertMay } from './permit.ts'
@@ -95,7 +93,7 @@ function show(
   entries: readonly JournalEntry[],
 ): Shown {
   const { rule, policy, reason } = call.decision
-  const requesters = requestersIn(platform, card.tenant, entries)
+  const requesters = runRequesters(platform, card.tenant, entries)
   const votes = call.votes as readonly (Vote & { readonly reason: string | null })[]
   const judged = judgeApproval(call.demands, votes, { askedAt: call.askedAt, requesters }, platform.now())
   const whyNot = whyNotDecide(principal, card, call, requesters)
@@ -144,19 +142,6 @@ function whyNotDecide(
   const voter = voterOf(principal, project)
   const reasons = demands.map((demand) => whyNoVote(demand, voter, requesters))
   return reasons.includes(null) ? null : (reasons[0] ?? null)
-}
-
-/** Everybody who had a part in asking for the run, as persons. */
-function requestersIn(
-  { directory, texts }: RunPlatform,
-  tenant: string,
-  entries: readonly JournalEntry[],
-): readonly string[] {
-  const prompted = entries.find(({ type }) => type === 'agent.prompted')
-  const runbook = prompted === undefined ? null : readOrigin(prompted.data as JsonObject).runbook
-  const editors = runbook === null ? [] : texts.editorsOf(tenant, runbook.id, runbook.version)
-  const all: readonly Starter['actor'][] = [...requestersOf(entries), ...editors]
-  return [...new Set(all.flatMap((actor) => personsOf(directory, tenant, actor)))]
 }
 
 /** The run up to the call, in lines, without secrets. */

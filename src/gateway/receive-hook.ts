@@ -94,7 +94,7 @@ async function beginAll(
           actor: `hook:${hook.id}`,
           kind: 'apikey',
           roles: [],
-          persons: personsOf(directory, tenant, hook.createdBy),
+          persons: personsOf(directory, tenant, `hook:${hook.id}`),
         },
         playbook,
         runbook: { id: runbook.id, name: runbook.name, version },

@@ -5,7 +5,7 @@
  * Talks to: the engines, one for each tenant; the directory, the texts and the tools, each time anew.
  *
  * Invariants
- * R1  A run is what its record says: the playbook it is pinned to, its inputs, who began it. Policies and roles are those of the moment in which somebody sits down to it.
+ * R1  A run is what its record says: the playbook it is pinned to, its inputs, who began it and who was behind them. Policies and roles are those of the moment in which somebody sits down to it.
  * R2  Whoever is told that a run was begun finds it: its first entry is in the store.
  * R3  A run that this server did not begin is not taken up by it. People may say something to its calls all the same.
  */
@@ -23,12 +23,12 @@ import { compilePlaybook } from '../playbook/compile-playbook.ts'
 import type { Playbook } from '../playbook/playbook.ts'
 import { defaultPolicy } from '../policy/default-policy.ts'
 import type { ApprovalVote } from '../run/approval.ts'
-import { requestersOf } from '../run/requesters-of.ts'
 import { isJsonObject, type JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { PolicySetup } from '../tool/policy-guard.ts'
 import { readKeptPlaybook } from '../playbook/read-kept-playbook.ts'
 import { Mailbox } from './mailbox.ts'
+import { runRequesters } from './run-requesters.ts'
 import { findStarter, personsOf, type Starter } from './starter.ts'
 import { assertSecretReach } from './secret-reach.ts'
 import type { TextShelf } from './text-shelf.ts'
@@ -85,6 +85,8 @@ export interface RunDeskOptions {
 interface Job extends Omit<NewRun, 'by' | 'name'> {
   readonly run: string
   readonly actor: string
+  /** Who was responsible for it when it began. */
+  readonly requesters: readonly string[]
 }
 
 /** The models that a request may name besides the one that is set: services, at the addresses that this installation knows. */
@@ -126,7 +128,13 @@ export class RunDesk {
       throw new LockstepError('run_exists', `There is a run ${run} already.`)
     const engine = await this.#options.engineOf(tenant)
     const chosen = model ?? this.#options.model
-    const job: Job = { ...wanted, run, actor: by.actor, model: chosen === 'none' ? null : chosen }
+    const job: Job = {
+      ...wanted,
+      run,
+      actor: by.actor,
+      requesters: this.#responsible(wanted),
+      model: chosen === 'none' ? null : chosen,
+    }
     const agent = await this.#agent(job, engine, by, [])
     const first = new Promise<'begun'>((resolve) => this.#begun.set(run, () => resolve('begun')))
     try {
@@ -159,6 +167,7 @@ export class RunDesk {
       tenant,
       project: project ?? this.#options.directory.projects.default(tenant).id,
       actor: first.principal,
+      requesters: runRequesters(this.#options, tenant, entries),
       playbook,
       runbook,
       mode: first.data['mode'] === 'dry-run' ? 'dry-run' : 'execute',
@@ -228,7 +237,7 @@ export class RunDesk {
     { journal }: TenantEngine,
     entries: readonly JournalEntry[],
   ): RunWork {
-    const requesters = requestersOf(entries)
+    const requesters = runRequesters(this.#options, entries[0]!.tenant, entries)
     const principal = entries[0]!.principal
     const notOurs = () => {
       throw new LockstepError('not_available', `Run ${run} was not begun by this server.`, {
@@ -247,7 +256,7 @@ export class RunDesk {
   async #agent(
     job: Job,
     engine: TenantEngine,
-    by: Starter,
+    by: Omit<Starter, 'persons'>,
     entries: readonly JournalEntry[],
   ): Promise<Prepared> {
     const { playbook, tenant, project, mode, inputs, context, runbook } = job
@@ -260,15 +269,11 @@ export class RunDesk {
     const bound = await tools.bind({ inputs, secrets: playbook.secrets, dry })
     try {
       const policies = await texts.policiesFor(tenant, project, runbook?.id ?? null)
-      const editors = runbook === null ? [] : texts.editorsOf(tenant, runbook.id, runbook.version)
-      const persons = [
-        ...by.persons,
-        ...[...requestersOf(entries), ...editors].flatMap((each) => personsOf(directory, tenant, each)),
-      ]
+      const joined = entries.length === 0 ? [] : runRequesters(this.#options, tenant, entries)
       const policy: PolicySetup = {
         policies: policies.length === 0 ? [defaultPolicy()] : policies,
         principal: { id: by.actor, kind: by.kind, roles: by.roles },
-        requesters: [...new Set(persons)],
+        requesters: [...new Set([...job.requesters, ...joined])],
         mode,
         context,
       }
@@ -291,6 +296,14 @@ export class RunDesk {
     }
   }
 
+  /** Whoever begins a run, who is behind them now, and who wrote what it follows. */
+  #responsible({ tenant, by, runbook }: NewRun): readonly string[] {
+    const { texts, directory } = this.#options
+    const editors = runbook === null ? [] : texts.editorsOf(tenant, runbook.id, runbook.version)
+    const persons = editors.flatMap((each) => personsOf(directory, tenant, each))
+    return [...new Set([by.actor, ...by.persons, ...persons])]
+  }
+
   async #pinned(run: string, { data }: JournalEntry): Promise<Playbook> {
     const digest = String(data['playbook'])
     const text = await this.#options.store.kept(digest)
@@ -306,8 +319,9 @@ interface Prepared {
   close(): Promise<void>
 }
 
-function originOf({ project, runbook, model, context, prompt }: Job): JsonObject {
-  return { project, runbook: runbook === null ? null : { ...runbook }, model, context, prompt }
+function originOf({ project, runbook, model, context, prompt, requesters }: Job): JsonObject {
+  const pinned = runbook === null ? null : { ...runbook }
+  return { project, runbook: pinned, model, context, prompt, requesters: [...requesters] }
 }
 
 function taskOf(playbook: Playbook, inputs: JsonObject): string {

@@ -9,7 +9,7 @@ export interface Starter {
   readonly kind: IdentityKind
   /** The roles that count in the run's project at this moment. */
   readonly roles: readonly string[]
-  /** The persons behind it, who cannot approve its calls. */
+  /** It and the persons behind it at this moment, none of whom can approve its calls. */
   readonly persons: readonly string[]
 }
 
@@ -19,41 +19,36 @@ export function starterOf({ actor, person, subject, roles }: Sender, project: st
     actor,
     kind: subject.kind === 'apikey' ? 'apikey' : 'local',
     roles: rolesIn(roles, project),
-    persons: person === null ? [actor] : [person],
+    persons: person === null || person === actor ? [actor] : [actor, person],
   }
 }
 
-/** Whoever began a run, as they stand now: who lost a role acts without it. Somebody who is not known has none. */
+/** Whoever began a run, as they stand now: who lost a role acts without it. Somebody who is not known has none. Who was behind them is in the record. */
 export function findStarter(
   directory: Directory,
   tenant: string,
   actor: string,
   project: string | null,
-): Starter {
+): Omit<Starter, 'persons'> {
   const [, kind, id = ''] = /^(apikey|hook):(.+)$/s.exec(actor) ?? []
-  if (kind === 'apikey') {
-    const owner = directory.keys.find(tenant, id)?.owner ?? null
-    const person = owner === null ? null : (directory.people.find(tenant, owner)?.email ?? null)
-    const roles = rolesIn(directory.rolesOf(tenant, id), project)
-    return { actor, kind: 'apikey', roles, persons: person === null ? [actor] : [person] }
-  }
-  if (kind === 'hook') {
-    const hook = directory.hooks.find(id)?.hook
-    return {
-      actor,
-      kind: 'apikey',
-      roles: [],
-      persons: personsOf(directory, tenant, hook?.createdBy ?? actor),
-    }
-  }
+  if (kind === 'apikey')
+    return { actor, kind: 'apikey', roles: rolesIn(directory.rolesOf(tenant, id), project) }
+  if (kind === 'hook') return { actor, kind: 'apikey', roles: [] }
   const user = directory.people.byEmail(tenant, actor)
   const roles = user === null ? [] : rolesIn(directory.rolesOf(tenant, user.id), project)
-  return { actor, kind: 'local', roles, persons: [actor] }
+  return { actor, kind: 'local', roles }
 }
 
-/** The persons behind an actor of the chain. */
+/**
+ * An actor of the chain and everybody who may have been behind it: whoever a key ever belonged to, who made a hook. For what was done at a time
+ * that is not known, so that it names too many rather than too few.
+ */
 export function personsOf(directory: Directory, tenant: string, actor: string): readonly string[] {
-  return actor.startsWith('apikey:') ? findStarter(directory, tenant, actor, null).persons : [actor]
+  const [, kind, id = ''] = /^(apikey|hook):(.+)$/s.exec(actor) ?? []
+  if (kind === 'hook') return [...new Set([actor, ...directory.hooks.makers(tenant, id)])]
+  if (kind !== 'apikey') return [actor]
+  const owners = directory.keys.find(tenant, id)?.owners ?? []
+  return [actor, ...owners.flatMap((owner) => directory.people.find(tenant, owner)?.email ?? [])]
 }
 
 function rolesIn(roles: readonly RoleGrant[], project: string | null): readonly string[] {

@@ -196,8 +196,11 @@ class DecisionCheck implements DecisionReport {
     if (event.type === 'approval.voted') {
       const ticket = state.byCallId.get(event.callId)
       if (ticket === undefined || ticket.approval === null) return null
-      // Whoever rewrites a vote may leave them out there; the principals of the entries stand in the links.
-      const before = this.#entries.slice(0, this.#seqs[this.#at]! - 1).map(({ link }) => link)
+      // Whoever rewrites a vote may leave them out there; the principals of the entries stand in the links, and who was behind them in the prompt.
+      const before = this.#entries.slice(0, this.#seqs[this.#at]! - 1).map((entry) => ({
+        ...entry.link,
+        data: entry.link.type === 'agent.prompted' ? entry.data() : null,
+      }))
       const message = voteProblem(ticket, event, [...(event.requesters ?? []), ...requestersOf(before)])
       return message === null ? null : { message, kind: 'forged_decision' }
     }
