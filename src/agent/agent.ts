@@ -19,6 +19,7 @@ import type { AgentOptions, AgentResult, AgentSnapshot, ResumeOptions, RunOption
 import { AgentRun } from './agent-run.ts'
 import { EventQueue } from './event-queue.ts'
 import { atWorkOn, refuseSecond } from './at-work.ts'
+import { carryOutOrder } from './carry-out-order.ts'
 import { checkOptions } from './check-options.ts'
 import { checkResume, checkRun } from './check-run-options.ts'
 import { checkSnapshot, fromEntries } from './check-snapshot.ts'
@@ -237,11 +238,11 @@ export class Agent {
   }
 
   /**
-   * Writes down that a run is to be cancelled, paused, or to go on, where nobody is at work on it; it follows when the run is resumed. False if that changes
-   * nothing. Throws `usage` without a journal, and what `resume` throws.
+   * Writes down that a run is to be cancelled, paused, or to go on, or what became of a call of it, where nobody is at work on it; what follows, follows when
+   * the run is resumed. False if that changes nothing. Throws `usage` without a journal, and what `resume` throws.
    */
   async order(run: string, order: RunOrder): Promise<boolean> {
-    return await this.#write(run, this.#policies(), ({ gate }) => gate.request(order).answer.length > 0)
+    return await this.#write(run, this.#policies(), ({ gate }) => carryOutOrder(gate, order))
   }
 
   /** Has something written into the record of a run that nobody is at work on. */

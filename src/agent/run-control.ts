@@ -1,10 +1,9 @@
 import type { ApprovalVote } from '../run/approval.ts'
-import type { RunRequest } from '../run/request.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { Gate } from '../tool/gate.ts'
+import { carryOutOrder, type RunOrder } from './carry-out-order.ts'
 
-/** What somebody may want of a run from outside. */
-export type RunOrder = Extract<RunRequest, { type: 'cancel' | 'pause' | 'unpause' }>
+export type { RunOrder, SettleOrder } from './carry-out-order.ts'
 
 /** A run that somebody is at work on. */
 interface LiveRun {
@@ -21,12 +20,12 @@ export class RunControl {
     return this.#live !== null
   }
 
-  /** Cancels, pauses or goes on with the run. False if that changed nothing. Throws `usage` if it is not at work. */
+  /** Cancels, pauses or goes on with the run, or says what became of a call of it. False if that changed nothing. Throws `usage` if it is not at work. */
   order(order: RunOrder): boolean {
     const { gate, wake } = this.#run
-    const { answer } = gate.request(order)
+    const changed = carryOutOrder(gate, order)
     wake()
-    return answer.length > 0
+    return changed
   }
 
   /** Takes what a person says to a held call; what that comes to, or why it does not count. Throws `usage` if the run is not at work. */

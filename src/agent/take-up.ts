@@ -2,6 +2,7 @@ import { readCallId } from '../run/call-id.ts'
 import { callKey } from '../run/call-key.ts'
 import type { FoundOut } from '../run/found-out.ts'
 import type { RunState } from '../run/state.ts'
+import type { Outcome } from '../run/ticket.ts'
 import type { JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
 import type { PlaybookEnforcer } from '../tool/playbook-enforcer.ts'
@@ -43,7 +44,7 @@ export async function takeUp(
   }
   // A call of a run below was made under that run's key, so nobody can be asked about it by this one's.
   const isBelow = (callId: string) => open.some((each) => callId.startsWith(`${each.callId}/`))
-  const news: string[] = []
+  const news: string[] = toldMeanwhile(recorded, state)
   for (const { callId, tool, args, state: before } of open) {
     // A playbook that was called is in the middle of its work; its call ends when it does.
     if (state.program?.frames.some((frame) => frame.callId === callId) === true) continue
@@ -77,7 +78,7 @@ export async function takeUp(
     const outcome = anew ? { ...found, outcome: 'not_executed' as const } : found
     enforcer.gate.request({ type: 'settle', tool, ...outcome, callId })
     if ((settled !== undefined || before === 'unknown') && isShown(recorded, callId)) {
-      news.push(`It was found out what became of ${tool} (${callId}): ${found.outcome}.`)
+      news.push(describeSettled(tool, callId, found.outcome))
     }
   }
   for (const step of options.retry ?? []) {
@@ -85,6 +86,23 @@ export async function takeUp(
     news.push(`Step ${step} is begun anew.`)
   }
   return news.length === 0 ? null : `${news.join(' ')} Go on with the procedure.`
+}
+
+/** What people said of calls while nobody was at work, or the model did not listen, and that it was not told yet. */
+function toldMeanwhile(recorded: RecordedRun, state: RunState): string[] {
+  const heard = recorded.messages.flatMap(({ role, content }) =>
+    role === 'user' && typeof content === 'string' ? [content] : [],
+  )
+  return recorded.events.flatMap((event) => {
+    if (event.type !== 'tool.settled' || event.found?.how !== 'told' || !isShown(recorded, event.callId))
+      return []
+    const what = describeSettled(state.byCallId.get(event.callId)?.tool ?? '', event.callId, event.outcome)
+    return heard.some((text) => text.includes(what)) ? [] : [what]
+  })
+}
+
+function describeSettled(tool: string, callId: string, outcome: Outcome): string {
+  return `It was found out what became of ${tool} (${callId}): ${outcome}.`
 }
 
 /** Whether somebody broke the glass that a held call waits behind. */

@@ -197,11 +197,13 @@ export class RunFold {
     const asked = conversation.findLast(({ from, asks }) => from === 'person' || asks)
     const isAsked = asked !== undefined && asked.from !== 'person'
     const busy = callList.some(({ state }) => state === 'executing')
-    const waits = (waiting.length > 0 || isAsked) && !busy
+    const unknown = callList.filter(({ state }) => state === 'unknown')
+    const waits = (waiting.length > 0 || isAsked || unknown.length > 0) && !busy
     this.#set({
       status: this.#paused ? 'paused' : waits ? 'waiting' : 'running',
       waitsFor: [
         ...waiting.map(({ id, tool }) => ({ kind: 'approval' as const, text: `${tool} (${id})` })),
+        ...unknown.map(({ id, tool }) => ({ kind: 'outcome' as const, text: `${tool} (${id})` })),
         ...(isAsked ? [{ kind: 'answer' as const, text: asked.text }] : []),
         ...this.#page.waitsFor,
       ],

@@ -4,6 +4,12 @@ import { approval, approvalCard, run, runCard, runMode, runStatus } from './run-
 import { id, object, page, paging, time } from './shape.ts'
 
 const byId = z.object({ id })
+/** Runs below another name their calls with slashes. */
+const callId = z
+  .string()
+  .min(1)
+  .max(300)
+  .regex(/^[^\p{Cc}]+$/u)
 const reason = z.string().trim().max(2000)
 const order = z.object({ reason: reason.optional() })
 const proof = z.object({
@@ -122,6 +128,26 @@ export const runRoutes = {
     access: 'run:control',
     params: byId,
     body: order,
+    response: runCard,
+    status: 202,
+  }),
+  settleCall: route({
+    ...runs,
+    method: 'POST',
+    path: '/runs/{id}/calls/{call}/settle',
+    summary: 'Says what became of a call whose outcome nobody knows; the run goes on by itself.',
+    access: 'run:control',
+    params: z.object({ id, call: callId }),
+    body: z
+      .object({
+        outcome: z.enum(['succeeded', 'failed']).describe('`failed`: nothing was applied.'),
+        result: z.json().optional().describe('What the call returned, if it succeeded.'),
+        reason: reason.min(1),
+      })
+      .refine(({ outcome, result }) => outcome === 'succeeded' || result === undefined, {
+        path: ['result'],
+        error: 'goes with the outcome succeeded',
+      }),
     response: runCard,
     status: 202,
   }),

@@ -129,8 +129,10 @@ export const run = runCard.extend({
   waitsFor: z.array(
     z.object({
       kind: z
-        .enum(['approval', 'answer', 'target', 'halt', 'time', 'resume'])
-        .describe('`resume`: nobody is at work on it until somebody resumes it.'),
+        .enum(['approval', 'answer', 'target', 'halt', 'time', 'resume', 'outcome'])
+        .describe(
+          '`resume`: nobody is at work on it until somebody resumes it. `outcome`: nobody knows what became of the call until somebody settles it.',
+        ),
       text: z.string(),
     }),
   ),

@@ -19,9 +19,12 @@ import { runFolder } from './run-folder.ts'
 import { readStart } from './run-start.ts'
 import type { Terminal } from './terminal.ts'
 
+/** What can be said of a run as a whole. */
+type StandingOrder = Exclude<RunOrder['type'], 'settle'>
+
 /** Reads RUN and --reason, gives the order and says what comes of it. Throws `usage`, and what keeps the order from being given. */
 export async function giveOrder(
-  type: RunOrder['type'],
+  type: StandingOrder,
   args: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode> {
@@ -104,7 +107,7 @@ const already = {
 } as const
 
 function tell(
-  type: RunOrder['type'],
+  type: StandingOrder,
   run: string,
   {
     changed,

@@ -65,7 +65,7 @@ export interface RunStanding {
 export interface EngineOrders {
   /** Takes a run up that is in the store; resolves when it rests. */
   resume(run: string): Promise<RunRest>
-  /** Cancels, pauses or goes on with a run; false if that changes nothing. */
+  /** Cancels, pauses or goes on with a run, or says what became of a call of it; false if that changes nothing. */
   order(run: string, order: RunOrder): Promise<boolean>
   /** Says something to a held call. The run goes on by itself. */
   vote(run: string, callId: string, vote: Omit<ApprovalVote, 'at'>): Promise<VoteAnswer>

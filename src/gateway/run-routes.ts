@@ -138,7 +138,9 @@ function lastSeen(request: FastifyRequest): number {
   return /^\d{1,9}$/.test(said) ? Number(said) : 0
 }
 
-function orders(setup: RunSetup): HandlersOf<'cancelRun' | 'pauseRun' | 'resumeRun' | 'answerRun'> {
+function orders(
+  setup: RunSetup,
+): HandlersOf<'cancelRun' | 'pauseRun' | 'resumeRun' | 'settleCall' | 'answerRun'> {
   const { platform } = setup
   const current = async ({ tenant, run }: RunCard) => sendCard((await platform.overview.run(tenant, run))!)
   const order =
@@ -164,6 +166,27 @@ function orders(setup: RunSetup): HandlersOf<'cancelRun' | 'pauseRun' | 'resumeR
       await engine.order(card.run, { type: 'unpause', by, reason: asked.body.reason ?? null })
       // Whoever waits for approval is told of a vote, and needs nobody to take the run up.
       if (card.waiting === 0) await takeUp(engine, card.run)
+      return await current(card)
+    },
+    settleCall: async (asked) => {
+      const card = await findRun(setup, asked, 'run:control')
+      assertOpen(card)
+      const { outcome, result, reason } = asked.body
+      assertWritable('body.result', result ?? null)
+      assertWritable('body.reason', reason)
+      const engine = await platform.engineOf(card.tenant)
+      const callId = asked.params.call
+      const by = asked.principal.actor
+      const said = { outcome, reason, ...(result === undefined ? {} : { result }) }
+      if (!(await engine.order(card.run, { type: 'settle', callId, by, ...said })))
+        throw new RequestError(
+          'not_available',
+          `No call '${callId}' of run ${card.run} waits for somebody to say what became of it.`,
+          { hint: `The calls of state unknown do: GET /runs/${card.run}` },
+        )
+      const now = (await platform.overview.run(card.tenant, card.run))!
+      // A run that was in hand goes on by itself.
+      if (now.endedAt === null && engine.standing(card.run) === null) await takeUp(engine, card.run)
       return await current(card)
     },
     answerRun: async (asked) => {

@@ -84,11 +84,17 @@ export function describeEntry({ type, data, seq }: JournalEntry): string[] {
 
 function foundOut({ found, outcome }: JsonObject): string {
   if (!isJsonObject(found)) return ''
-  const { note } = found
-  const how = (['reconciled', 'repeated', 'only_reads'] as const).find((each) => each === found['how'])
+  const { note, by } = found
+  const how = (['reconciled', 'repeated', 'only_reads', 'told'] as const).find(
+    (each) => each === found['how'],
+  )
   // A record from elsewhere may hold anything.
   if (how === undefined) return ''
-  const said = typeof note === 'string' ? { how, note: short(note) } : { how }
+  const said = {
+    how,
+    ...(typeof note === 'string' ? { note: short(note) } : {}),
+    ...(typeof by === 'string' ? { by: short(by) } : {}),
+  }
   return ` · ${describeFoundOut(said, outcome as Outcome)}`
 }
 

@@ -44,6 +44,8 @@ export interface RunCard {
 export class CardFold {
   readonly #held = new HeldCalls()
   readonly #inFlight = new Set<string>()
+  /** The calls of which somebody has to say what became of them. */
+  readonly #unknown = new Set<string>()
   #first: Pick<JournalEntry, 'run' | 'tenant' | 'principal' | 'at'> | null = null
   #origin: RunOrigin = { project: null, runbook: null, model: null }
   #digest: string | null = null
@@ -120,7 +122,8 @@ export class CardFold {
   #status(waiting: number): CardStatus {
     if (this.#ended !== null) return this.#ended
     if (this.#paused !== null) return 'paused'
-    return (waiting > 0 || this.#asks) && this.#inFlight.size === 0 ? 'waiting' : 'running'
+    const waits = waiting > 0 || this.#asks || this.#unknown.size > 0
+    return waits && this.#inFlight.size === 0 ? 'waiting' : 'running'
   }
 
   #note({ type, at, data }: JournalEntry): void {
@@ -146,6 +149,8 @@ export class CardFold {
         break
       case 'tool.settled':
         this.#inFlight.delete(String(data['callId']))
+        if (data['outcome'] === 'unknown') this.#unknown.add(String(data['callId']))
+        else this.#unknown.delete(String(data['callId']))
         break
       case 'person.awaited':
         this.#asks = true

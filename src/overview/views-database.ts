@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { loadSqlite } from '../journal/load-sqlite.ts'
 
 /** The form of the views. What has another one is thrown away and made anew, so that no form is ever brought to the next. */
-export const viewsVersion = 2
+export const viewsVersion = 3
 
 /**
  * `n` is the time of the beginning in milliseconds, times a thousand, plus a number among those of the same moment. The order of rows is then the order of

@@ -312,6 +312,24 @@ describe('a call whose outcome nobody knows', () => {
     expect(log).toEqual(['pay'])
   })
 
+  test('is settled by an order where nobody is at work, and the model is told once when the run goes on', async () => {
+    const journal = new MemoryJournal()
+    const model = answering(proposing('pay'), saying('I could not find out.'), saying('x'), saying('Paid.'))
+    const agent = new Agent({ model, tools: [failing([])], playbook: book, journal })
+    await agent.run('go', { run: 'r4' })
+    const order = { type: 'settle', outcome: 'succeeded', by: 'ann', reason: 'seen' } as const
+    expect(await agent.order('r4', { ...order, callId: '9.c9' })).toBe(false)
+    const big = { ...order, callId: '1.c1', result: '\ud800' }
+    await expect(agent.order('r4', big)).rejects.toMatchObject({ code: 'invalid_value' })
+    expect(await agent.order('r4', { ...order, callId: '1.c1', result: { id: 7 } })).toBe(true)
+    expect(await agent.order('r4', { ...order, callId: '1.c1' })).toBe(false)
+    const asked = model.questions.length
+    expect(await agent.resume('r4')).toMatchObject({ status: 'succeeded' })
+    expect(model.questions[asked]!.conversation).toContain('what became of pay (1.c1): succeeded')
+    const reminded = (await journal.read('r4')).filter(({ type }) => type === 'agent.reminded')
+    expect(reminded.filter(({ data }) => String(data['text']).includes('found out'))).toHaveLength(1)
+  })
+
   test('that was in flight at the crash is settled as the host says, and shown as the call of the turn', async () => {
     const log: Log = []
     const cut =

@@ -133,6 +133,11 @@ export const rows: Readonly<Record<RouteName, Row>> = {
   cancelRun: { place: 'thing', id: ({ run }) => run },
   pauseRun: { place: 'thing', id: ({ run }) => run },
   resumeRun: { place: 'thing', id: ({ run }) => run },
+  settleCall: {
+    place: 'thing',
+    id: ({ run }) => run,
+    body: () => ({ outcome: 'failed', reason: 'trial' }),
+  },
   answerRun: { place: 'thing', id: ({ run }) => run, body: () => ({ text: 'hello' }) },
   exportRun: { place: 'thing', id: ({ run }) => run },
   verifyRun: { place: 'thing', id: ({ run }) => run },

@@ -190,8 +190,8 @@ export class EmbeddedEngine implements Engine {
       if (hand.control.live) await hand.control.written()
       return said
     }
-    await hand.writing
-    const said = aside()
+    // One after another: each reads what the one before it wrote.
+    const said = Promise.resolve(hand.writing).then(aside)
     hand.writing = said.catch(() => undefined)
     return await said
   }
