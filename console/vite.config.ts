@@ -18,6 +18,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     manifest: true,
     reportCompressedSize: false,
+    // The editor is one; `npm run check:console` watches what the first page loads.
+    chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       // Packages mark components for servers that render; here everything is a client.
       onLog: (level, log, next) => {

@@ -1,4 +1,4 @@
-// The page's policy forbids making code at run time. zod would try, once, and fall back; it is told here, before any of it is loaded.
-Object.assign(globalThis, { __zod_globalConfig: { jitless: true } })
+/** The page's policy forbids making code at run time. zod would try, once, and fall back; it is told here, before any of it is loaded. */
+export const noEval = { jitless: true } as const
 
-export {}
+Object.assign(globalThis, { __zod_globalConfig: noEval })
