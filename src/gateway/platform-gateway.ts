@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import { join } from 'node:path'
 import type { Platform } from '../platform/platform.ts'
 import { SecretStore } from '../source/secret-store.ts'
+import { SignatureBook } from '../webhook/signature-book.ts'
 import { AccessDoor } from './access-door.ts'
 import { accessHandlers } from './access-routes.ts'
 import type { AccessSetup } from './access-setup.ts'
@@ -40,10 +41,11 @@ export async function createPlatformGateway(
   const { publicUrl, corsOrigins, rateLimit, bodyLimitBytes } = settings
   const trusted = { ...(publicUrl === null ? {} : { publicUrl }), origins: [] }
   const answers = new AnswerBook(join(settings.home, 'answers.db'), () => platform.now())
+  const signatures = new SignatureBook(join(settings.home, 'hooks.db'), () => platform.now())
   const door = new AccessDoor({ directory, rate: rateLimit, now: () => platform.now(), ...trusted })
   const runs = runSetup(platform, door, options.beatMs === undefined ? {} : { beatMs: options.beatMs })
   const app = await createGateway({
-    handlers: platformHandlers(platform, trusted, runs),
+    handlers: platformHandlers(platform, trusted, runs, signatures),
     door,
     answers,
     checkAnswers: options.checkAnswers ?? false,
@@ -61,6 +63,7 @@ export async function createPlatformGateway(
       made.addHook('onClose', (_, done) => {
         runs.streams.close()
         answers.close()
+        signatures.close()
         done()
       })
       referencePages(made, door, platform.version)
@@ -70,7 +73,12 @@ export async function createPlatformGateway(
   return app
 }
 
-function platformHandlers(platform: Platform, trusted: AccessSetup['trusted'], runs: RunSetup): Handlers {
+function platformHandlers(
+  platform: Platform,
+  trusted: AccessSetup['trusted'],
+  runs: RunSetup,
+  signatures: SignatureBook,
+): Handlers {
   const { directory, overview, settings } = platform
   const setup: AccessSetup = {
     directory,
@@ -87,7 +95,7 @@ function platformHandlers(platform: Platform, trusted: AccessSetup['trusted'], r
     ...accessHandlers(setup),
     ...runbookHandlers(platform),
     ...policyHandlers(platform),
-    ...webhookHandlers(platform),
+    ...webhookHandlers(platform, signatures),
     ...systemHandlers(platform, () => runs.streams.size),
     ...runFamilyHandlers(runs),
   }

@@ -3,7 +3,7 @@
  *
  * Invariants
  * H1  Nothing is said about a hook to who does not hold its secret, and nothing is written down.
- * H2  The same event begins one run, however often it is told of: its name is made of the event.
+ * H2  The same event begins one run, however often it is told of: its name is made of the event. What was signed once is one event, whatever name comes with it.
  * H3  Either every event of a request can be understood, or none begins anything; what could not be is in the record of the tenant.
  */
 import type { FastifyRequest } from 'fastify'
@@ -12,7 +12,15 @@ import type { Platform } from '../platform/platform.ts'
 import { personsOf } from '../platform/starter.ts'
 import type { Json, JsonObject } from '../shared/json.ts'
 import { LockstepError } from '../shared/lockstep-error.ts'
-import { checkSender, mapEvent, readEvents, runOfEvent, type HookRequest } from '../webhook/incoming.ts'
+import {
+  checkSender,
+  mapEvent,
+  readEvents,
+  runOfEvent,
+  signedDigest,
+  type HookRequest,
+} from '../webhook/incoming.ts'
+import type { SignatureBook } from '../webhook/signature-book.ts'
 import { RequestError } from './problem.ts'
 
 const mostEvents = 200
@@ -26,6 +34,7 @@ interface Begun {
 /** Answers a request to the address of a hook. Throws `not_found`, `unauthenticated`, and `invalid_request` for what cannot be understood. */
 export async function receiveHook(
   platform: Platform,
+  signatures: SignatureBook,
   {
     params,
     body,
@@ -43,7 +52,10 @@ export async function receiveHook(
   if (wrong !== null) throw new RequestError('unauthenticated', `Not begun: ${wrong}.`)
   const wanted = readWanted(hook, given)
   if ('errors' in wanted) return await refuse(platform, tenant, hook, wanted.errors)
-  return await beginAll(platform, tenant, hook, wanted)
+  const signed = signedDigest(hook.kind, given)
+  if (signed === null) return await beginAll(platform, tenant, hook, wanted)
+  const runs = wanted.runs.map((each) => ({ ...each, key: signatures.eventOf(hook.id, signed, each.key) }))
+  return await beginAll(platform, tenant, hook, { ...wanted, runs })
 }
 
 type Wanted = {

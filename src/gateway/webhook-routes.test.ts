@@ -191,11 +191,13 @@ describe('hooks', () => {
       `http://lockstep.test/hooks/${body.hook.id}`,
     ])
     const at = `POST /hooks/${body.hook.id}`
+    // A second of its own for each, as what is signed in the same second is the same.
+    let second = 0
     const tell = async (said: object, key = body.secret, more = {}) => {
       const raw = JSON.stringify(said)
       const headers = {
         'content-type': 'application/json',
-        'lockstep-signature': signBody(raw, key, Date.now()),
+        'lockstep-signature': signBody(raw, key, Date.now() - 1000 * second++),
         ...more,
       }
       return await send(at, null, raw, headers)
@@ -228,6 +230,43 @@ describe('hooks', () => {
     expect(audit.body.items).toMatchObject([{ by: `hook:${body.hook.id}` }, { by: `hook:${body.hook.id}` }])
     expect((await send(`DELETE /hooks/${body.hook.id}`, 'Admin')).status).toBe(204)
     expect((await tell({ node: 'node-4' })).status).toBe(404)
+  })
+
+  it('take a signature once, whatever stands beside it, also over a restart', async () => {
+    const home = aHome()
+    const first = await openTrialServer(home)
+    await publishSamples(first.platform)
+    const { body } = await first.send('POST /hooks', 'Admin', hook)
+    const other = (await first.send('POST /hooks', 'Admin', { ...hook, secret: body.secret })).body
+    const raw = JSON.stringify({ node: 'node-3' })
+    const start = Date.now()
+    const deliver = async (server: typeof first, id: string | null, at = start, to = body.hook.id) => {
+      const headers = {
+        'content-type': 'application/json',
+        'lockstep-signature': `${signBody(raw, body.secret, at)}, v1=${'0'.repeat(64)}`,
+        ...(id === null ? {} : { 'lockstep-delivery': id }),
+      }
+      const answer = await server.send(`POST /hooks/${to}`, null, raw, headers)
+      return [answer.body.runs.length, answer.body.duplicates]
+    }
+    const both = await Promise.all([deliver(first, 'dlv_1'), deliver(first, 'dlv_2')])
+    expect(both.toSorted()).toEqual([
+      [0, 1],
+      [1, 0],
+    ])
+    expect(await deliver(first, 'dlv_3')).toEqual([0, 1])
+    expect(await deliver(first, null)).toEqual([0, 1])
+    // Signed anew, it is another one only under another id.
+    expect(await deliver(first, 'dlv_4', start - 1000)).toEqual([1, 0])
+    expect(await deliver(first, 'dlv_4', start - 2000)).toEqual([0, 1])
+    expect(await deliver(first, 'dlv_5', start - 2000)).toEqual([0, 1])
+    // Another hook has another address, and runs of its own.
+    expect(await deliver(first, 'dlv_6', start, other.hook.id)).toEqual([1, 0])
+    await first.app.close()
+    await first.platform.close({ graceMs: 1000 })
+    const second = await openTrialServer(home)
+    await second.platform.recover()
+    expect(await deliver(second, 'dlv_7')).toEqual([0, 1])
   })
 
   it('take what Alertmanager and PagerDuty send', async () => {

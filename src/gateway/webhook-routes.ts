@@ -6,6 +6,7 @@ import type { Platform } from '../platform/platform.ts'
 import type { Delivery } from '../webhook/delivery-rows.ts'
 import { checkMapping } from '../webhook/incoming.ts'
 import { isPublicAddress } from '../webhook/public-address.ts'
+import type { SignatureBook } from '../webhook/signature-book.ts'
 import { iso } from './access-views.ts'
 import type { HandlersOf } from './handler.ts'
 import { pageOf } from './page-of.ts'
@@ -16,11 +17,11 @@ import { receiveHook } from './receive-hook.ts'
 type WebhookRoute = keyof typeof webhookRoutes
 
 /** Answers about what is sent to other systems, and what they send. All of it takes a role in the whole tenant. */
-export function webhookHandlers(platform: Platform): HandlersOf<WebhookRoute> {
+export function webhookHandlers(platform: Platform, signatures: SignatureBook): HandlersOf<WebhookRoute> {
   return {
     ...outgoing(platform),
     ...incoming(platform),
-    receiveHook: (asked) => receiveHook(platform, asked),
+    receiveHook: (asked) => receiveHook(platform, signatures, asked),
   }
 }
 

@@ -94,3 +94,15 @@ test('finds a call that was made without the approval it was held for', async ()
   const expired = events.findIndex(({ type }) => type === 'approval.expired')
   expect(judge(events.toSpliced(expired, 2)).findings).toMatchObject([{ kind: 'forged_decision' }])
 })
+
+test('finds a vote of somebody who was responsible for the run from its beginning', async () => {
+  const events = await governedRun()
+  const begunFor = (person: string) => {
+    const prompted = { type: 'agent.prompted', at: 1_000, text: '', origin: { requesters: [person] } }
+    return judge(events.toSpliced(1, 0, prompted as never)).findings
+  }
+  expect(begunFor('eve')).toEqual([])
+  expect(begunFor('bob')).toMatchObject([
+    { kind: 'forged_decision', message: expect.stringContaining('whoever asks cannot approve') },
+  ])
+})

@@ -3,7 +3,7 @@ import { ExpressionError } from '../expression/expression-error.ts'
 import type { ExpressionValue } from '../expression/expression-value.ts'
 import { digest } from '../shared/digest.ts'
 import { isJsonObject, type Json, type JsonObject } from '../shared/json.ts'
-import { checkBearer, checkPagerDuty, checkSignature } from './signature.ts'
+import { checkBearer, checkPagerDuty, checkSignature, signedBy } from './signature.ts'
 
 /** Who sends: anybody who signs as we do, Alertmanager, or PagerDuty. */
 export type HookKind = 'generic' | 'alertmanager' | 'pagerduty'
@@ -46,6 +46,13 @@ export function checkSender(
     case 'pagerduty':
       return checkPagerDuty(header(request, 'x-pagerduty-signature'), request.raw, secret)
   }
+}
+
+/** The digest of what was signed, where what names the event was not; null where it was, or nothing is signed. */
+export function signedDigest(kind: HookKind, request: HookRequest): string | null {
+  const given = kind === 'generic' ? header(request, 'lockstep-signature') : null
+  const signed = given === null ? null : signedBy(given, request.raw)
+  return signed === null ? null : digest(signed)
 }
 
 /** The events that a request tells of, or why it tells of none. */
