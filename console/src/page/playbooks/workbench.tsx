@@ -67,7 +67,7 @@ export function Workbench({
   text: string
   format: Format
   readOnly: boolean
-  checked: Checked
+  checked: Checked & { readonly settled: boolean }
   onChange: (text: string) => void
 }) {
   const schema = usePlaybookSchema(format)
@@ -94,7 +94,7 @@ export function Workbench({
             />
           </Suspense>
         </div>
-        <Findings findings={checked.findings} />
+        <Findings findings={checked.findings} settled={checked.settled} />
       </div>
       <Card
         title="What it does"
@@ -127,14 +127,16 @@ export function Workbench({
 }
 
 /** What is wrong with a text, in its order. */
-export function Findings({ findings }: { findings: readonly Finding[] }) {
+export function Findings({ findings, settled }: { findings: readonly Finding[]; settled: boolean }) {
   const counts = useMemo(() => {
     const errors = findings.filter(({ severity }) => severity === 'error').length
     return { errors, warnings: findings.length - errors }
   }, [findings])
   return (
     <div role="status" aria-live="polite">
-      {findings.length === 0 ? (
+      {findings.length === 0 && !settled ? (
+        <p className="text-sm text-muted">Checking …</p>
+      ) : findings.length === 0 ? (
         <p className="flex items-center gap-1.5 text-sm text-ok">
           <Icon name="check" /> No mistakes found.
         </p>

@@ -65,7 +65,7 @@ export function NewPolicyPage() {
         />
       </div>
       <ScopeFields scope={scope} onChange={setScope} />
-      <PolicyEditor text={text} readOnly={false} findings={findings} onChange={setText} />
+      <PolicyEditor text={text} readOnly={false} findings={findings} settled={settled} onChange={setText} />
     </Page>
   )
 }

@@ -41,11 +41,13 @@ export function PolicyEditor({
   text,
   readOnly,
   findings,
+  settled,
   onChange,
 }: {
   text: string
   readOnly: boolean
   findings: readonly Finding[]
+  settled: boolean
   onChange: (text: string) => void
 }) {
   const { data: schema } = useQuery({
@@ -69,7 +71,7 @@ export function PolicyEditor({
             />
           </Suspense>
         </div>
-        <Findings findings={findings} />
+        <Findings findings={findings} settled={settled} />
       </div>
       <TestCases text={text} />
     </div>

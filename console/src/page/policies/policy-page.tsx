@@ -119,7 +119,15 @@ function OnePolicy({ policy }: { policy: Policy }) {
           {
             value: 'text',
             label: 'Text and test cases',
-            content: <PolicyEditor text={text} readOnly={!editable} findings={findings} onChange={setText} />,
+            content: (
+              <PolicyEditor
+                text={text}
+                readOnly={!editable}
+                findings={findings}
+                settled={settled}
+                onChange={setText}
+              />
+            ),
           },
           {
             value: 'versions',
