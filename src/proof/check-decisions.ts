@@ -19,7 +19,7 @@ import { runEventType } from '../run/event-type.ts'
 import { passTime, perform, startRun } from '../run/perform.ts'
 import { missingPolicy } from '../run/policy-view.ts'
 import type { Facts } from '../run/request.ts'
-import { requestersOf } from '../run/requesters-of.ts'
+import { requestersInExport } from '../run/requesters-of.ts'
 import { semantics, type RunState } from '../run/state.ts'
 import { uncoveredCall } from '../run/uncovered-call.ts'
 import { messageOf } from '../shared/message-of.ts'
@@ -197,11 +197,8 @@ class DecisionCheck implements DecisionReport {
       const ticket = state.byCallId.get(event.callId)
       if (ticket === undefined || ticket.approval === null) return null
       // Whoever rewrites a vote may leave them out there; the principals of the entries stand in the links, and who was behind them in the prompt.
-      const before = this.#entries.slice(0, this.#seqs[this.#at]! - 1).map((entry) => ({
-        ...entry.link,
-        data: entry.link.type === 'agent.prompted' ? entry.data() : null,
-      }))
-      const message = voteProblem(ticket, event, [...(event.requesters ?? []), ...requestersOf(before)])
+      const before = this.#entries.slice(0, this.#seqs[this.#at]! - 1)
+      const message = voteProblem(ticket, event, [...(event.requesters ?? []), ...requestersInExport(before)])
       return message === null ? null : { message, kind: 'forged_decision' }
     }
     if (event.type !== 'tool.admitted') return null

@@ -24,6 +24,18 @@ export function requestersOf(entries: readonly AskingEntry[]): readonly string[]
   return [...new Set([...workers, ...(recordedRequesters(entries) ?? [])])]
 }
 
+/** The same of the entries of an export, of which only the payload that says so is read. */
+export function requestersInExport(
+  entries: readonly { readonly link: AskingEntry; data(): JsonObject | null }[],
+): readonly string[] {
+  return requestersOf(
+    entries.map((entry) => {
+      const { type, principal } = entry.link
+      return { type, principal, data: type === 'agent.prompted' ? entry.data() : null }
+    }),
+  )
+}
+
 /** Who was responsible for a run when it began, as was written down then; null where nobody wrote it down. */
 export function recordedRequesters(entries: readonly AskingEntry[]): readonly string[] | null {
   const origin = entries.find(({ type }) => type === 'agent.prompted')?.data?.['origin']
