@@ -20,6 +20,8 @@ export interface FollowOptions {
   readonly signal: AbortSignal
   /** Stops when the run waits for people, instead of waiting with it. */
   readonly untilHeld: boolean
+  /** Calls that were settled just now, though the record may show them as unknown for a while. */
+  readonly settled?: readonly string[]
   /** With `json`, tells it as `lockstep run` does: the mode first, events, the result last. Otherwise entries. */
   readonly asRun?: boolean
 }
@@ -29,7 +31,7 @@ export async function followRun(
   source: Pick<EngineClient, 'tail'>,
   options: FollowOptions,
 ): Promise<ExitCode> {
-  const { run, playbook, from, json, terminal, untilHeld, asRun = false } = options
+  const { run, playbook, from, json, terminal, untilHeld, settled = [], asRun = false } = options
   const line = (value: object) => terminal.out(`${JSON.stringify(redactObject(value as JsonObject))}\n`)
   // Only runs that are carried out are worked on for others.
   if (json && asRun) line({ type: 'run.mode', mode: 'execute', run })
@@ -48,8 +50,10 @@ export async function followRun(
         : new RunPresenter(playbook, view)
   const seen: JournalEntry[] = []
   let ended: JsonObject | null = null
+  const lost = () => unknownCalls(seen).filter((call) => !settled.includes(call))
   const waits = () =>
-    heldCalls(seen, Date.now()).filter(({ state }) => state === 'waiting').length > 0 && openCalls(seen) === 0
+    (heldCalls(seen, Date.now()).some(({ state }) => state === 'waiting') || lost().length > 0) &&
+    openCalls(seen) === 0
   for await (const entry of source.tail(run, 1, signal)) {
     seen.push(entry)
     if (entry.type === 'run.finished') ended = entry.data
@@ -61,49 +65,70 @@ export async function followRun(
     if (!json && entry.seq >= from) presenter?.show(event)
     else presenter?.recall(event)
     if (untilHeld && ended === null && waits()) stop.abort()
+    // Who stays is told as it comes; the others at the end.
+    else if (!json && isUnknown(entry) && lost().length > 0)
+      terminal.out(`${escapeControl(`${describeLost(lost())} Next: ${nextOfLost(run, lost())}`)}\n`)
   }
-  const status = ended === null ? 'goes on' : String(ended['status'])
   const waiting = heldCalls(seen, Date.now()).filter(({ state }) => state === 'waiting')
+  const unknown = ended === null ? lost() : []
+  const ids = waiting.map(({ id }) => id)
+  const next = ids.length === 0 && unknown.length > 0 ? nextOfLost(run, unknown) : nextOf(run, ids, ended)
+  const why = unknown.length > 0 ? describeLost(unknown) : null
   if (json && asRun) {
     const result = String(ended?.['status'] ?? 'incomplete')
-    const reason = result === 'succeeded' ? null : (ended?.['message'] ?? null)
-    const next = nextOf(
-      run,
-      waiting.map(({ id }) => id),
-      ended,
-    )
+    const reason = result === 'succeeded' ? null : (ended?.['message'] ?? why)
     const approvals = waiting.length === 0 ? {} : { approvals: waiting }
     line({ type: 'run.result', status: result, ended: ended !== null, reason, run, next, ...approvals })
   }
-  if (!json)
-    tellEnd(
-      status,
-      run,
-      waiting.map(({ id }) => id),
-      ended,
-      terminal,
-    )
+  if (!json) tellEnd(run, { ended, why, next }, terminal)
   if (ended !== null) return ended['status'] === 'succeeded' ? exitCode.done : exitCode.failed
-  return waiting.length > 0 ? exitCode.waitsForApproval : exitCode.done
+  if (waiting.length > 0) return exitCode.waitsForApproval
+  return unknown.length > 0 ? exitCode.failed : exitCode.done
 }
 
 function tellEnd(
-  status: string,
   run: string,
-  waiting: readonly string[],
-  ended: JsonObject | null,
+  {
+    ended,
+    why,
+    next,
+  }: { readonly ended: JsonObject | null; readonly why: string | null; readonly next: string },
   terminal: Terminal,
 ): void {
-  const why =
-    typeof ended?.['message'] === 'string' && ended['status'] !== 'succeeded' ? `: ${ended['message']}` : ''
-  const next = nextOf(run, waiting, ended)
-  terminal.out(`${escapeControl(redactText(`${status}${why} · run ${run}`))}\nNext: ${next}\n`)
+  const status = ended === null ? (why === null ? 'goes on' : 'waits') : String(ended['status'])
+  const message = typeof ended?.['message'] === 'string' && status !== 'succeeded' ? ended['message'] : why
+  const reason = message === null ? '' : `: ${message}`
+  terminal.out(
+    `${escapeControl(redactText(`${status}${reason} · run ${run}`))}\nNext: ${escapeControl(next)}\n`,
+  )
 }
 
 function nextOf(run: string, waiting: readonly string[], ended: JsonObject | null): string {
   if (ended !== null) return `npx lockstep show ${run}`
   if (waiting.length > 0) return waiting.map((id) => `npx lockstep approve ${id}`).join(', ')
   return `npx lockstep tail ${run}`
+}
+
+/** The calls of which somebody has to say what became of them. */
+function unknownCalls(entries: readonly JournalEntry[]): readonly string[] {
+  const unknown = new Set<string>()
+  for (const entry of entries) {
+    if (isUnknown(entry)) unknown.add(String(entry.data['callId']))
+    else if (entry.type === 'tool.settled') unknown.delete(String(entry.data['callId']))
+  }
+  return [...unknown]
+}
+
+function isUnknown({ type, data }: JournalEntry): boolean {
+  return type === 'tool.settled' && data['outcome'] === 'unknown'
+}
+
+function describeLost(calls: readonly string[]): string {
+  return `nobody knows what became of ${calls.join(', ')}: a person has to settle it.`
+}
+
+function nextOfLost(run: string, [call]: readonly string[]): string {
+  return `npx lockstep resume ${run} --settle ${call}=succeeded (or ${call}=failed if nothing was applied)`
 }
 
 /** How many calls are under way. */

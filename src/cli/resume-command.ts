@@ -66,7 +66,7 @@ export const resumeCommand: Command = {
     const settle = readSettled(flags)
     const { run, entries, text } = await readRun(wanted)
     const folder = prepareRunFolder()
-    const elsewhere = await followElsewhere(run, text, { folder, flags, terminal })
+    const elsewhere = await followElsewhere(run, text, { folder, flags, settle, terminal })
     if (elsewhere !== null) return elsewhere
     const start = startOf(folder, run)
     const begun = entries[0]!.data
