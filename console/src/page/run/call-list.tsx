@@ -9,11 +9,21 @@ import { Icon } from '../../component/icon.tsx'
 import { StatusBadge } from '../../component/status-badge.tsx'
 import { ClockTime } from '../../component/time.tsx'
 import type { RunPage as Run } from '../../../../src/api/run-fold.ts'
+import { SettleCall } from './settle-call.tsx'
 
 type Call = Run['callList'][number]
 
 /** Every call of a run, each with what was decided about it, why, and what came of it. */
-export function CallList({ calls, step }: { calls: readonly Call[]; step: string | null }) {
+export function CallList({
+  run,
+  calls,
+  step,
+}: {
+  /** The run, if it goes on, so that what became of a call can be said. */
+  run: string | null
+  calls: readonly Call[]
+  step: string | null
+}) {
   const shown = step === null ? calls : calls.filter((call) => call.step === step)
   if (shown.length === 0)
     return (
@@ -26,13 +36,13 @@ export function CallList({ calls, step }: { calls: readonly Call[]; step: string
   return (
     <ol className="flex flex-col gap-1.5" aria-label="Calls">
       {shown.map((call, index) => (
-        <CallRow key={call.id ?? `${call.at} ${index}`} call={call} />
+        <CallRow key={call.id ?? `${call.at} ${index}`} run={run} call={call} />
       ))}
     </ol>
   )
 }
 
-function CallRow({ call }: { call: Call }) {
+function CallRow({ run, call }: { run: string | null; call: Call }) {
   const [open, setOpen] = useState(false)
   return (
     <li className="rounded-md border border-line bg-surface">
@@ -60,6 +70,9 @@ function CallRow({ call }: { call: Call }) {
           {call.code === null ? '' : `${call.code}: `}
           {call.reason}
         </p>
+      )}
+      {call.state === 'unknown' && run !== null && call.id !== null && (
+        <SettleCall run={run} call={call.id} />
       )}
       {open && <CallDetail call={call} />}
     </li>

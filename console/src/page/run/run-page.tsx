@@ -20,7 +20,7 @@ import { describeEntry } from './describe-entry.ts'
 import { RunActions } from './run-actions.tsx'
 import type { RunEntry, RunPage as Run } from '../../../../src/api/run-fold.ts'
 import { RunRecord } from './run-record.tsx'
-import { useLiveRun, type Liveness } from './use-live-run.ts'
+import { isOver, useLiveRun, type Liveness } from './use-live-run.ts'
 
 const route = getRouteApi('/shell/runs/$id')
 
@@ -139,11 +139,19 @@ function Waiting({ run }: { run: Run }) {
           key={`${kind} ${text}`}
           className="flex items-center gap-3 rounded-lg border border-line bg-surface px-4 py-2.5 text-sm"
         >
-          <Icon name={kind === 'answer' ? 'person' : 'clock'} className="size-5 text-warn" />
+          <Icon
+            name={kind === 'answer' || kind === 'outcome' ? 'person' : 'clock'}
+            className="size-5 text-warn"
+          />
           <span>
             {kind === 'time' && !Number.isNaN(Date.parse(text)) ? (
               <>
                 Goes on <Time at={text} />
+              </>
+            ) : kind === 'outcome' ? (
+              <>
+                Nobody knows what became of <strong className="font-mono">{text}</strong>. Say so at the call,
+                so that the run goes on.
               </>
             ) : (
               text
@@ -250,7 +258,7 @@ function RunTabs({ run, entries, step }: { run: Run; entries: readonly RunEntry[
           {
             value: 'calls',
             label: `Calls (${formatCount(run.callList.length)})`,
-            content: <CallList calls={run.callList} step={step} />,
+            content: <CallList run={isOver(run.status) ? null : run.id} calls={run.callList} step={step} />,
           },
           {
             value: 'timeline',
