@@ -113,6 +113,24 @@ const until = async (holds: () => boolean) => {
 }
 
 describe('EmbeddedEngine', () => {
+  test('takes up no run that has ended, also where those who speak to it come late', async () => {
+    const { open, trouble } = world()
+    const { start, engine, store, close } = await open()
+    expect(await start('r1')).toMatchObject({ ended: 'succeeded' })
+    const vote = { person: 'ada', identity: 'key', roles: [], answer: 'approve', reason: null } as const
+    const said = await Promise.allSettled([
+      ...Array.from({ length: 6 }, () => engine.vote('r1', 'c1', vote)),
+      engine.order('r1', { type: 'resume', by: 'ada' } as never),
+      engine.resume('r1'),
+    ])
+    expect(said).toHaveLength(8)
+    expect(await store.openRuns()).toEqual([])
+    expect(await engine.runs()).toEqual([])
+    expect(await engine.recover()).toBe(0)
+    expect(trouble).toEqual([])
+    await close()
+  })
+
   test('runs many at once to their end, and knows none of them any more', async () => {
     const { open, cluster, trouble } = world()
     const { start, engine, store, close } = await open()

@@ -317,6 +317,9 @@ export class EmbeddedEngine implements Engine {
         if (hand.ended !== null) return
         hand.refusal = refusalBehind(error)
         if (hand.refusal === null || this.#closing) {
+          // Who comes while somebody else ends the run, or speaks to it after its end, is turned away: nobody has to take it up again.
+          hand.ended = await endOf(this.#options.store, hand.run)
+          if (hand.ended !== null) return
           hand.reason = error instanceof Error ? error.message : String(error)
           this.#options.onTrouble?.(hand.run, error)
           return
@@ -333,6 +336,8 @@ export class EmbeddedEngine implements Engine {
   #standUp(hand: Hand): void {
     hand.sitting = null
     clearTimeout(hand.timer)
+    // Whoever takes up a run that has ended meanwhile hears no end, and reads it in the record.
+    hand.ended ??= hand.control.state?.ended ?? null
     const { run, ended, reason } = hand
     if (ended !== null) {
       this.#hands.delete(run)
@@ -401,4 +406,11 @@ function inHand(run: string): LockstepError {
   return new LockstepError('run_in_progress', `Run ${run} is at work in this engine.`, {
     consequence: 'pause',
   })
+}
+
+/** How a run ended as its record says; null where it has not, or the record cannot be read. */
+async function endOf(store: ChainStore, run: string): Promise<RunEnd | null> {
+  const entries = await store.read(run).catch(() => [])
+  const finished = entries.findLast(({ type }) => type === 'run.finished')
+  return (finished?.data['status'] ?? null) as RunEnd | null
 }

@@ -108,6 +108,11 @@ const migrations: readonly string[] = [
      id TEXT PRIMARY KEY, tenant TEXT NOT NULL, kind TEXT NOT NULL, wrapped_by TEXT NOT NULL, body BLOB NOT NULL
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX credentials_by_kind ON credentials (kind);`,
+  // Whoever claimed a run that had ended once listed it as open again, for good.
+  `DELETE FROM open_runs WHERE EXISTS (
+     SELECT 1 FROM chains c JOIN batches b ON b.chain = c.id, json_each(b.facts) f
+     WHERE c.name = open_runs.run AND json_extract(f.value, '$[1]') = 'run.finished'
+   );`,
 ]
 
 /** The newest form of the store. */

@@ -4,7 +4,7 @@
  * Owns: the table `open_runs`. A process is known by the lock it holds, so that the runs of one that was killed are free.
  *
  * Invariants
- * O1  A run that was opened and not closed is listed; a closed one is not.
+ * O1  A run that was opened and not closed is listed; a closed one is not, and whoever claims it then, as a vote that comes late does, takes nothing.
  * O2  Two live processes never hold the same run: whoever appends to it first holds it until the run ends or the store is closed.
  */
 import { randomUUID } from 'node:crypto'
@@ -21,6 +21,7 @@ export class RunClaims {
   readonly #folder: string
   readonly #database: DatabaseSync
   readonly #holder: StatementSync
+  readonly #begun: StatementSync
   readonly #insert: StatementSync
   readonly #update: StatementSync
   readonly #delete: StatementSync
@@ -31,19 +32,23 @@ export class RunClaims {
     this.#folder = join(dirname(path), 'writers')
     this.#database = database
     this.#holder = database.prepare('SELECT holder FROM open_runs WHERE run = ?')
+    this.#begun = database.prepare('SELECT 1 FROM chains WHERE name = ?')
     this.#insert = database.prepare('INSERT INTO open_runs (run, holder) VALUES (?, ?)')
     this.#update = database.prepare('UPDATE open_runs SET holder = ? WHERE run = ?')
     this.#delete = database.prepare('DELETE FROM open_runs WHERE run = ?')
   }
 
-  /** Takes a run for this process (O2). Throws `journal_conflict` if a live one has it. */
+  /** Takes a run for this process (O2), unless it has ended (O1). Throws `journal_conflict` if a live one has it. */
   take(run: string): void {
     if (this.#held.has(run)) return
     const token = (this.#token ??= this.#join())
     const row = this.#holder.get(run)
     const holder = (row?.['holder'] ?? null) as string | null
-    if (row === undefined) this.#insert.run(run, token)
-    else if (holder !== token) {
+    if (row === undefined) {
+      // It was begun and is not listed, so it has ended.
+      if (this.#begun.get(run) !== undefined) return
+      this.#insert.run(run, token)
+    } else if (holder !== token) {
       if (holder !== null && isProcessLocked(join(this.#folder, holder))) throw inUse(run, holder)
       this.#update.run(token, run)
     }

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openKeyRing } from '../chain-keys.ts'
@@ -112,4 +113,44 @@ test('Q4: a run that has ended can be written to again, and each checkpoint name
   expect(heads.map((each) => each.map(({ seq }) => seq))).toEqual([[3], [4]])
   expect(await journal.openRuns()).toEqual([])
   await journal.close()
+})
+
+test('O1: a run that has ended is never open again, whoever claims it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-sqlite-'))
+  const open = () => new SqliteJournal(join(folder, 'journal.db'), openKeyRing(join(folder, 'keys')))
+  const by = { tenant: 'acme', principal: 'ada' }
+  const finished = { type: 'run.finished', at: 2, data: {} }
+  const [one, other] = [open(), open()]
+  await one.append('r1', [{ type: 'a', at: 1, data: {} }], { ...by, expectedSeq: 0 })
+  // Together, as votes that arrive at once: some of them come after the end.
+  await Promise.all([
+    other.claim('r1'),
+    one.append('r1', [finished], { ...by, expectedSeq: 1 }),
+    ...Array.from({ length: 5 }, async () => await one.claim('r1')),
+    other.claim('r1'),
+  ])
+  await one.claim('r1')
+  await other.append('r1', [{ type: 'late', at: 3, data: {} }], { ...by, expectedSeq: 2 })
+  expect(await one.openRuns()).toEqual([])
+  await one.close()
+  await other.close()
+})
+
+test('O1: what an older version left open that has ended is closed when the store is opened', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lockstep-sqlite-'))
+  const path = join(folder, 'journal.db')
+  const open = () => new SqliteJournal(path, openKeyRing(join(folder, 'keys')))
+  const by = { tenant: 'acme', principal: 'ada' }
+  const fact = (type: string) => ({ type, at: 1, data: {} })
+  const journal = open()
+  await journal.append('r1', [fact('a'), fact('run.finished')], { ...by, expectedSeq: 0 })
+  await journal.append('r1', [fact('late')], { ...by, expectedSeq: 2 })
+  await journal.append('r2', [fact('a')], { ...by, expectedSeq: 0 })
+  await journal.close()
+  const database = new DatabaseSync(path)
+  database.exec("INSERT INTO open_runs (run) VALUES ('r1'); DELETE FROM schema_version WHERE version > 7")
+  database.close()
+  const again = open()
+  expect(await again.openRuns()).toEqual(['r2'])
+  await again.close()
 })
