@@ -64,6 +64,8 @@ class ModelCallCounter {
   readonly #costs = new Map<string, ModelCost>()
   /** The playbooks that triggers run around a call, by what is called. */
   readonly #around = new Map<string, Procedure[]>()
+  /** What a call costs inside the playbook that is being counted, by what is called. */
+  readonly #calls = new Map<string, ModelCost>()
   /** What is filled in when a playbook of the agent begins. */
   readonly #agentOf = new Map<string, Computation>()
   readonly #speaking: ReadonlySet<string>
@@ -81,7 +83,9 @@ class ModelCallCounter {
       for (const trigger of procedure.triggers) {
         if (!('call' in trigger)) continue
         const key = keyOf(trigger.call)
-        this.#around.set(key, [...(this.#around.get(key) ?? []), procedure])
+        const around = this.#around.get(key)
+        if (around === undefined) this.#around.set(key, [procedure])
+        else around.push(procedure)
       }
     }
     const positions = new Map(all.map(({ id }, index) => [id, index]))
@@ -96,12 +100,10 @@ class ModelCallCounter {
       const members = group.map((position) => all[position]!)
       const circular = group.length > 1 || edges[group[0]!]!.includes(group[0]!)
       const own = members.map((member) => this.#procedure(member))
-      for (const [index, member] of members.entries()) {
-        const asks = own.some(({ most, besides }) => most > 0 || besides.size > 0)
-        const through = members.map(({ name }) => name).sort()
-        const cost = circular && asks ? unbounded(`recursion through ${through.join(', ')}`) : own[index]!
-        this.#costs.set(member.id, cost)
-      }
+      const asks = own.some(({ most, besides }) => most > 0 || besides.size > 0)
+      const through = members.map(({ name }) => name).sort()
+      const endless = circular && asks ? unbounded(`recursion through ${through.join(', ')}`) : null
+      for (const [index, member] of members.entries()) this.#costs.set(member.id, endless ?? own[index]!)
     }
   }
 
@@ -112,14 +114,17 @@ class ModelCallCounter {
   /** The playbooks that one leads to by itself: those it calls, and those that triggers run around its calls. */
   #leadsTo(procedure: Procedure): readonly string[] {
     const values = [...computationsOf(procedure), ...this.#agentDescription(procedure)]
-    const targets = values.flatMap((value) => value.calls.map(({ target }) => target))
-    return targets.flatMap((target) => [
+    const called = values.flatMap((value) => value.calls.map(({ target }) => target))
+    // Each once: what hangs on a call may be as much as there are calls of it.
+    const targets = new Map(called.map((target) => [keyOf(target), target]))
+    return [...targets.values()].flatMap((target) => [
       ...(target.kind === 'playbook' ? [target.id] : []),
       ...(this.#around.get(keyOf(target)) ?? []).map(({ id }) => id),
     ])
   }
 
   #procedure(procedure: Procedure): ModelCost {
+    this.#calls.clear()
     const descriptions = [...this.#agentDescription(procedure), procedure.description]
     const begin = sum(descriptions.map((value) => this.#computation(value, procedure)))
     switch (procedure.mode) {
@@ -218,11 +223,18 @@ class ModelCallCounter {
   }
 
   #call(target: Call['target'], within: Procedure): ModelCost {
-    const around = (this.#around.get(keyOf(target)) ?? []).map(({ id }) => this.costOf(id))
+    const key = keyOf(target)
+    const known = this.#calls.get(key) ?? this.#costOfCall(key, target, within)
+    this.#calls.set(key, known)
+    return known
+  }
+
+  #costOfCall(key: string, target: Call['target'], within: Procedure): ModelCost {
+    const around = (this.#around.get(key) ?? []).map(({ id }) => this.costOf(id))
     const judged = within.notes.filter(
       ({ rule }) =>
         rule !== null &&
-        keyOf(rule.before) === keyOf(target) &&
+        keyOf(rule.before) === key &&
         rule.require.kind === 'holds' &&
         rule.require.condition.kind === 'judged',
     )

@@ -106,15 +106,19 @@ function flowSteps(
     return node === undefined ? [] : [{ step, depth, node }]
   })
   const position = new Map(placed.map(({ node }, index) => [node, index]))
+  // By where they lead, once: looking through all of them for each step would take the square of the playbook.
+  const waysTo = Map.groupBy(
+    flow.edges.filter(({ kind }) => kind === 'next'),
+    ({ to }) => to,
+  )
   return placed.map(({ step, depth, node }, index) => ({
     id: step.id,
     ...about(step),
     after: [
       ...new Set(
-        flow.edges.flatMap(({ from, to, kind }) => {
+        (waysTo.get(node) ?? []).flatMap(({ from }) => {
           const before = position.get(from)
-          const leads = to === node && kind === 'next' && before !== undefined && before < index
-          return leads ? [placed[before]!.step.id] : []
+          return before !== undefined && before < index ? [placed[before]!.step.id] : []
         }),
       ),
     ],

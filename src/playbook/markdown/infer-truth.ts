@@ -74,10 +74,9 @@ function removeOthers(step: Step | Arm, names: Set<string>): void {
 /** Those of the names that a step mentions and does not give a value. */
 function usedIn(step: Step | Arm, names: ReadonlySet<string>): string[] {
   if (!step.text.includes('$')) return []
-  const own = answered(step)
-  return sigilNames(step.text).filter(
-    (name) => names.has(name) && !own.some((target) => target.name === name),
-  )
+  const own = new Set(answered(step).map((target) => target.name))
+  // Each once: a text may name one thing a thousand times.
+  return [...new Set(sigilNames(step.text))].filter((name) => names.has(name) && !own.has(name))
 }
 
 function conditionOf(step: Step | Arm): Condition | null {
@@ -88,11 +87,10 @@ function conditionOf(step: Step | Arm): Condition | null {
 function isTruthOf(condition: Condition, name: string): boolean {
   if (condition.kind !== 'computed') return false
   const parts = condition.value.source.split(/\s+(?:and|or)\s+/)
-  const uses = parts.filter((part) => new RegExp(String.raw`\$${name}(?![\p{L}\p{N}_])`, 'u').test(part))
-  return (
-    uses.length > 0 &&
-    uses.every((part) => new RegExp(String.raw`^[(\s]*(?:not[(\s]+)?\$${name}[)\s]*$`, 'u').test(part))
-  )
+  const use = new RegExp(String.raw`\$${name}(?![\p{L}\p{N}_])`, 'u')
+  const truth = new RegExp(String.raw`^[(\s]*(?:not[(\s]+)?\$${name}[)\s]*$`, 'u')
+  const uses = parts.filter((part) => use.test(part))
+  return uses.length > 0 && uses.every((part) => truth.test(part))
 }
 
 /** A glance: one comparison takes nothing for yes or no. */

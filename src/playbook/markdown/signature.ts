@@ -55,15 +55,16 @@ export function parseSignature(heading: string): Signature {
   }
   const open = rest.endsWith(')') ? openingOf(rest) : -1
   if (open <= 0) return { name: rest, parameters: [], returns, hasParentheses: false, problems }
-  const parameters: Parameter[] = []
+  const parameters = new Map<string, Parameter>()
   for (const part of splitTopLevel(rest.slice(open + 1, -1))) {
     const parameter = parseParameter(part, problems)
     if (parameter === null) continue
-    if (parameters.some((each) => each.name === parameter.name)) {
+    if (parameters.has(parameter.name)) {
       problems.push(`the parameter \`${parameter.name}\` is there twice`)
-    } else parameters.push(parameter)
+    } else parameters.set(parameter.name, parameter)
   }
-  return { name: rest.slice(0, open).trim(), parameters, returns, hasParentheses: true, problems }
+  const name = rest.slice(0, open).trim()
+  return { name, parameters: [...parameters.values()], returns, hasParentheses: true, problems }
 }
 
 function parseParameter(part: string, problems: string[]): Parameter | null {
