@@ -125,6 +125,9 @@ it('leaves runs of the command line to it, and takes what people say to their ca
     ended: null,
     reason: expect.stringContaining('was not begun by this server'),
   })
+  // Its tools are where it was begun, and with them what would undo the call.
+  const settle = { type: 'settle', callId: held.call, outcome: 'succeeded', by: 'ann', reason: null } as const
+  await expect(engine.order('r_cli', settle)).rejects.toMatchObject({ code: 'not_available' })
   expect(
     await engine.vote('r_cli', held.call, { ...approver, person: 'ann', answer: 'approve', reason: null }),
   ).toHaveProperty('refused')

@@ -41,8 +41,10 @@ async function begin(): Promise<{ readonly run: string; readonly call: string; r
   const [call] = page.callList
   expect(call).toMatchObject({ tool: 'stamp', state: 'unknown' })
   expect(page.waitsFor).toEqual([{ kind: 'outcome', text: `stamp (${call.id})` }])
-  const { items } = (await server.send('GET /runs?status=waiting', 'Viewer')).body
-  expect(items.map(({ id }: { id: string }) => id)).toContain(run)
+  await until(async () => {
+    const { items } = (await server.send('GET /runs?status=waiting', 'Viewer')).body
+    return items.some(({ id }: { id: string }) => id === run)
+  })
   return { run, call: call.id, at: `/runs/${run}/calls/${encodeURIComponent(call.id)}/settle` }
 }
 

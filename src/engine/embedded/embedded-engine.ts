@@ -303,7 +303,8 @@ export class EmbeddedEngine implements Engine {
         // Taking a run up may send a call again: not while the tenant is halted.
         if (how === 'resume' || (this.#halt !== null && (await this.#options.store.has(hand.run))))
           await this.#turnstile.untilOpen(hand.controller.signal)
-        await hand.writing
+        // What was said meanwhile is written down first, whatever comes while that is waited for.
+        for (let written = null; written !== hand.writing; await written) written = hand.writing
         if (this.#closing || hand.ended !== null) return
         hand.atWork = true
         const seat = { signal: hand.controller.signal, control: hand.control }
