@@ -324,9 +324,12 @@ test('a playbook asks, and is answered in the console', async (context) => {
     ['Do customers notice?', 'yes'],
     ['Was there a release in the last hour?', 'yes'],
   ] as const) {
-    await admin.page.getByText(question).first().waitFor()
-    await admin.page.getByLabel('Your answer').fill(answer)
-    await admin.page.keyboard.press('Control+Enter')
+    // In the conversation: the drawing shows every question from the beginning.
+    const asked = admin.page.getByRole('list', { name: 'Conversation' }).getByRole('listitem').last()
+    await asked.getByText(question).waitFor()
+    const box = admin.page.getByLabel('Your answer')
+    await box.fill(answer)
+    await box.press('Control+Enter')
   }
   await admin.page.getByText('Take web back: begin rollback-release.').waitFor()
   await status(admin.page).getByText('succeeded').waitFor()

@@ -39,7 +39,10 @@ export function Conversation({ run }: { run: Run }) {
           </li>
         ))}
       </ol>
-      {asks && may && !isOver(run.status) && <AnswerBox id={run.id} />}
+      {/* Each question has a box of its own: what is on its way to one does not hold up the next. */}
+      {asks && may && !isOver(run.status) && (
+        <AnswerBox key={run.conversation.at(-1)?.seq ?? 0} id={run.id} />
+      )}
     </div>
   )
 }
