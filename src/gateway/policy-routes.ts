@@ -14,16 +14,8 @@ import { pageOf } from './page-of.ts'
 import { assertMay, sees, visible } from './permit.ts'
 import { RequestError } from './problem.ts'
 import { testPolicy } from './test-policy.ts'
-import {
-  matches,
-  pageOfVersions,
-  refuseErrors,
-  showDiff,
-  showText,
-  showVersion,
-  tagged,
-  versionOf,
-} from './text-answers.ts'
+import { matches, refuseErrors, showText, tagged } from './text-answers.ts'
+import { versionAnswers } from './version-answers.ts'
 
 type Sender = { readonly principal: Principal; readonly project: string | null }
 type Scope = Pick<ShelfPolicy, 'appliesTo' | 'runbook'>
@@ -55,6 +47,8 @@ export function policyHandlers(platform: Platform): HandlersOf<keyof typeof poli
       throw new RequestError('invalid_request', 'body.runbook: names no playbook of the project.')
     return { appliesTo, runbook: found.id }
   }
+
+  const versions = versionAnswers(texts, find)
 
   return {
     listPolicies: async (asked) => {
@@ -137,23 +131,9 @@ export function policyHandlers(platform: Platform): HandlersOf<keyof typeof poli
       const policy = await toEdit(asked, asked.params.id)
       await directory.policies.remove(actorOf(asked.principal), policy.id, asked.match)
     },
-    listPolicyVersions: async (asked) =>
-      pageOfVersions((await find(asked, asked.params.id)).versions, asked.query),
-    getPolicyVersion: async (asked) => {
-      const policy = await find(asked, asked.params.id)
-      const version = versionOf(policy.versions, asked.params.version)
-      return {
-        ...showVersion(version),
-        text: await texts.text(asked.principal.tenant, policy, version.version),
-      }
-    },
-    diffPolicy: async (asked) => {
-      const { from, to } = asked.query
-      const policy = await find(asked, asked.params.id)
-      const text = async (version: number) =>
-        await texts.text(asked.principal.tenant, policy, versionOf(policy.versions, version).version)
-      return showDiff(from, to, await text(from), await text(to))
-    },
+    listPolicyVersions: versions.list,
+    getPolicyVersion: versions.get,
+    diffPolicy: versions.diff,
     testPolicy: ({ body }) => testPolicy(body.text, body.cases, names),
   }
 }

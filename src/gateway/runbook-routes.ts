@@ -9,16 +9,8 @@ import { readText } from '../playbook/read-text.ts'
 import type { HandlersOf } from './handler.ts'
 import { pageOf } from './page-of.ts'
 import { assertMay, sees, visible } from './permit.ts'
-import {
-  matches,
-  pageOfVersions,
-  refuseErrors,
-  showDiff,
-  showText,
-  showVersion,
-  tagged,
-  versionOf,
-} from './text-answers.ts'
+import { matches, refuseErrors, showText, tagged } from './text-answers.ts'
+import { versionAnswers } from './version-answers.ts'
 
 type Sender = { readonly principal: Principal; readonly project: string | null }
 
@@ -48,6 +40,8 @@ export function runbookHandlers(platform: Platform): HandlersOf<keyof typeof run
   }
   const current = async (tenant: string, id: string) =>
     await whole(tenant, (await texts.runbook(tenant, id))!)
+
+  const versions = versionAnswers(texts, find)
 
   return {
     listRunbooks: async (asked) => {
@@ -126,22 +120,8 @@ export function runbookHandlers(platform: Platform): HandlersOf<keyof typeof run
       await directory.runbooks.archive(actorOf(asked.principal), id, false)
       return await card(asked.principal.tenant, await find(asked, id))
     },
-    listRunbookVersions: async (asked) =>
-      pageOfVersions((await find(asked, asked.params.id)).versions, asked.query),
-    getRunbookVersion: async (asked) => {
-      const runbook = await find(asked, asked.params.id)
-      const version = versionOf(runbook.versions, asked.params.version)
-      return {
-        ...showVersion(version),
-        text: await texts.text(asked.principal.tenant, runbook, version.version),
-      }
-    },
-    diffRunbook: async (asked) => {
-      const { from, to } = asked.query
-      const runbook = await find(asked, asked.params.id)
-      const text = async (version: number) =>
-        await texts.text(asked.principal.tenant, runbook, versionOf(runbook.versions, version).version)
-      return showDiff(from, to, await text(from), await text(to))
-    },
+    listRunbookVersions: versions.list,
+    getRunbookVersion: versions.get,
+    diffRunbook: versions.diff,
   }
 }
